@@ -1,0 +1,57 @@
+/**
+ * Refusals are values. The codes stand in order of precedence: where several apply, the first one is the answer.
+ * Each says what was wrong, which field it was (when it was one), and what to do next.
+ */
+import { z } from 'zod';
+
+export const denialCodes = [
+  'unknown-request',
+  'bad-input',
+  'not-allowed',
+  'not-found',
+  'busy',
+  'no-server',
+  'unknown-model',
+  'cloud-model',
+  'unsupported',
+  'over-window',
+  'server-error',
+  'cancelled',
+  'internal',
+] as const;
+export type DenialCode = (typeof denialCodes)[number];
+
+export const denialSchema = z.strictObject({
+  code: z.enum(denialCodes),
+  /** One sentence, in the person's terms. */
+  message: z.string(),
+  /** Path of the field at fault, such as `axes.numCtx[1]`. */
+  field: z.string().optional(),
+  /** The next step, one sentence. */
+  next: z.string().optional(),
+  retryAfterMs: z.int().nonnegative().optional(),
+});
+export type Denial = z.infer<typeof denialSchema>;
+
+export type Result<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly denial: Denial };
+
+export const ok = <Value>(value: Value): Result<Value> => ({ ok: true, value });
+export const denied = (code: DenialCode, message: string, more: Partial<Omit<Denial, 'code' | 'message'>> = {}): { ok: false; denial: Denial } => ({
+  ok: false,
+  denial: { code, message, ...more },
+});
+
+/** The one to tell when several apply: lowest index in `denialCodes`; of equals, the first given. */
+export function mostImportant(denials: readonly Denial[]): Denial | undefined {
+  return [...denials].sort((a, b) => denialCodes.indexOf(a.code) - denialCodes.indexOf(b.code))[0];
+}
+
+/** Turns the first zod issue into a refusal that names the field. */
+export function denialOfIssues(error: z.ZodError): Denial {
+  const issue = error.issues[0];
+  const path = issue === undefined ? '' : issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('').replace(/^\./, '');
+  const unknownKeys = issue?.code === 'unrecognized_keys' ? issue.keys : [];
+  const field = unknownKeys.length > 0 ? [path, unknownKeys[0]].filter((part) => part !== '').join('.') : path;
+  const message = unknownKeys.length > 0 ? `There is no field ${field}.` : `${field === '' ? 'The input' : field}: ${issue?.message ?? 'not as expected'}.`;
+  return { code: 'bad-input', message, ...(field === '' ? {} : { field }), next: 'Correct it and send it again.' };
+}

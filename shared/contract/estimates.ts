@@ -1,0 +1,41 @@
+/** Token estimates and the preflight reading. An estimate always carries its band; it is never a measurement. */
+import { z } from 'zod';
+import { charactersSchema, bytesSchema, tokensSchema } from './units.ts';
+
+/** low <= likely <= high. `source`: from the script table, or learned from uncut calls of this model. */
+export const estimateSchema = z.strictObject({
+  low: tokensSchema,
+  likely: tokensSchema,
+  high: tokensSchema,
+  characters: charactersSchema,
+  charactersPerToken: z.number().positive(),
+  source: z.enum(['script-table', 'learned', 'counted']),
+});
+export type Estimate = z.infer<typeof estimateSchema>;
+
+/** A half-open range [from, to) of UTF-16 units in one message (index in the list that is sent). */
+export const lostRangeSchema = z.strictObject({ message: z.int().nonnegative(), from: charactersSchema, to: charactersSchema });
+export type LostRange = z.infer<typeof lostRangeSchema>;
+
+export const preflightSchema = z.strictObject({
+  estimate: estimateSchema,
+  parts: z.strictObject({ system: tokensSchema, history: tokensSchema, prompt: tokensSchema }),
+  /** The window the call would run in; `source` says how it is known. */
+  window: tokensSchema.nullable(),
+  windowSource: z.enum(['requested', 'running', 'server-default', 'unknown']),
+  trained: tokensSchema.nullable(),
+  replyReserve: tokensSchema,
+  outcome: z.enum(['fits', 'may-not-fit', 'reply-may-not-fit', 'does-not-fit', 'unknown']),
+  expected: z.enum(['intact', 'messages-dropped', 'halved', 'cut-to-window', 'refused', 'unknown']),
+  kept: tokensSchema.nullable(),
+  lost: tokensSchema.nullable(),
+  headKept: tokensSchema.nullable(),
+  tailKept: tokensSchema.nullable(),
+  lostRanges: z.array(lostRangeSchema),
+  /** Smallest useful stop that holds prompt (pessimistic) and reply; null when none up to the trained window does. */
+  fitsNumCtx: tokensSchema.nullable(),
+  /** Likely memory of the model at that window, from what ps reported at other windows; null when not known. */
+  fitsMemoryBytes: bytesSchema.nullable(),
+  sentence: z.string(),
+});
+export type Preflight = z.infer<typeof preflightSchema>;

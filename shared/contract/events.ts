@@ -1,0 +1,51 @@
+/** What the engine tells every screen. Names are noun-action; texts in `call-delta` are appended in order. */
+import { z } from 'zod';
+import { callRequestSchema, callSummarySchema } from './calls.ts';
+import { preflightSchema } from './estimates.ts';
+import { cellSchema, runSummarySchema } from './experiments.ts';
+import { callIdSchema, cellKeySchema, runIdSchema } from './ids.ts';
+import { serverStatusSchema } from './server.ts';
+import { settingsSchema } from './settings.ts';
+import { millisecondsSchema } from './units.ts';
+
+export const callPhases = ['estimating', 'sent', 'loading', 'evaluating', 'streaming', 'judging'] as const;
+
+/** A call that is under way. Requests of sweeps travel without their long texts (`messages` empty). */
+export const openCallSchema = z.strictObject({
+  id: callIdSchema,
+  runId: runIdSchema.nullable(),
+  cellKey: cellKeySchema.nullable(),
+  startedAt: z.iso.datetime(),
+  request: callRequestSchema.omit({ messages: true, needles: true }),
+  preflight: preflightSchema.nullable(),
+  phase: z.enum(callPhases),
+});
+export type OpenCall = z.infer<typeof openCallSchema>;
+
+export const eventSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('server-changed'), status: serverStatusSchema }),
+  z.strictObject({ type: z.literal('settings-changed'), settings: settingsSchema }),
+  z.strictObject({ type: z.literal('call-opened'), call: openCallSchema }),
+  z.strictObject({ type: z.literal('call-phase-changed'), callId: callIdSchema, phase: z.enum(callPhases), atMs: millisecondsSchema }),
+  z.strictObject({
+    type: z.literal('call-delta'),
+    callId: callIdSchema,
+    thinking: z.string(),
+    answer: z.string(),
+    /** Running totals, so that a lost delta never makes a count wrong. Chunks, which are tokens on most models. */
+    thinkingChunks: z.int().nonnegative(),
+    answerChunks: z.int().nonnegative(),
+    atMs: millisecondsSchema,
+  }),
+  z.strictObject({ type: z.literal('call-closed'), call: callSummarySchema }),
+  z.strictObject({ type: z.literal('run-opened'), run: runSummarySchema }),
+  z.strictObject({ type: z.literal('run-changed'), run: runSummarySchema }),
+  z.strictObject({ type: z.literal('cell-changed'), runId: runIdSchema, cell: cellSchema }),
+  z.strictObject({
+    type: z.literal('notice-raised'),
+    level: z.enum(['info', 'warning', 'error']),
+    text: z.string(),
+    next: z.string().nullable(),
+  }),
+]);
+export type EngineEvent = z.infer<typeof eventSchema>;

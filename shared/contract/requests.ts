@@ -1,0 +1,80 @@
+/**
+ * Every request a screen can make: name -> params and result. The dispatcher, the carriers and the renderer's client grow
+ * from this table; nothing else crosses the line.
+ */
+import { z } from 'zod';
+import { callRecordSchema, callRequestSchema, callSummarySchema } from './calls.ts';
+import { preflightSchema } from './estimates.ts';
+import { openCallSchema } from './events.ts';
+import { cellSchema, contextExperimentSchema, exportOptionsSchema, planSummarySchema, runSummarySchema } from './experiments.ts';
+import { explainInputSchema, explanationSchema } from './explain.ts';
+import { callIdSchema, cellKeySchema, documentIdSchema, runIdSchema } from './ids.ts';
+import { modelFactsSchema, serverStatusSchema } from './server.ts';
+import { settingsPatchSchema, settingsSchema } from './settings.ts';
+
+const nothing = z.strictObject({});
+
+export const requests = {
+  /** First request of every screen, and again after a gap: all that is needed to draw. */
+  'snapshot.get': {
+    params: nothing,
+    result: z.strictObject({
+      app: z.strictObject({ version: z.string(), host: z.enum(['desktop', 'browser', 'test']), platform: z.string(), home: z.string() }),
+      settings: settingsSchema,
+      server: serverStatusSchema,
+      openCalls: z.array(openCallSchema),
+      runs: z.array(runSummarySchema),
+      /** Prompt and output tokens reported since midnight UTC; null when no call reported any. */
+      tokensToday: z.int().nullable(),
+      notices: z.array(z.strictObject({ level: z.enum(['info', 'warning', 'error']), text: z.string(), next: z.string().nullable() })),
+    }),
+  },
+  'settings.set': { params: settingsPatchSchema, result: settingsSchema },
+
+  'server.look': { params: nothing, result: serverStatusSchema },
+  /** Empty url = back to the default. Ends the simulator when one is in use. */
+  'server.connect': { params: z.strictObject({ url: z.string().max(2_000) }), result: serverStatusSchema },
+  'simulator.start': { params: nothing, result: serverStatusSchema },
+  'simulator.stop': { params: nothing, result: serverStatusSchema },
+  'model.show': { params: z.strictObject({ model: z.string().min(1).max(500) }), result: modelFactsSchema },
+
+  'call.preflight': { params: callRequestSchema, result: preflightSchema },
+  'call.start': { params: callRequestSchema, result: z.strictObject({ callId: callIdSchema }) },
+  'call.cancel': { params: z.strictObject({ callId: callIdSchema }), result: nothing },
+  'call.get': { params: z.strictObject({ callId: callIdSchema }), result: callRecordSchema },
+  'call.list': {
+    params: z.strictObject({ runId: runIdSchema.nullable().optional(), limit: z.int().min(1).max(1_000).default(200) }),
+    result: z.array(callSummarySchema),
+  },
+
+  'document.put': {
+    params: z.strictObject({ name: z.string().max(500), text: z.string().min(1, 'the document is empty').max(5_500_000) }),
+    result: z.strictObject({ documentId: documentIdSchema, characters: z.int(), sha256: z.string() }),
+  },
+  'context.plan': { params: contextExperimentSchema, result: planSummarySchema },
+  'context.start': { params: contextExperimentSchema, result: z.strictObject({ runId: runIdSchema }) },
+  'run.list': { params: z.strictObject({ search: z.string().max(500).default(''), limit: z.int().min(1).max(10_000).default(1_000) }), result: z.array(runSummarySchema) },
+  'run.get': {
+    params: z.strictObject({ runId: runIdSchema }),
+    result: z.strictObject({ run: runSummarySchema, cells: z.array(cellSchema) }),
+  },
+  'run.cancel': { params: z.strictObject({ runId: runIdSchema }), result: nothing },
+  /** Goes on with the cells that have no result. */
+  'run.resume': { params: z.strictObject({ runId: runIdSchema }), result: nothing },
+  'run.delete': { params: z.strictObject({ runId: runIdSchema }), result: nothing },
+  'cell.get': { params: z.strictObject({ runId: runIdSchema, cellKey: cellKeySchema }), result: z.strictObject({ cell: cellSchema, record: callRecordSchema.nullable() }) },
+
+  /** Exports are read in chunks so that a million rows never stand in memory; `read` answers '' with done when finished. */
+  'export.open': {
+    params: z.strictObject({ runId: runIdSchema, options: exportOptionsSchema }),
+    result: z.strictObject({ exportId: z.string(), name: z.string(), mime: z.string(), rows: z.int() }),
+  },
+  'export.read': { params: z.strictObject({ exportId: z.string() }), result: z.strictObject({ chunk: z.string(), done: z.boolean() }) },
+
+  'reply.explain': { params: explainInputSchema, result: explanationSchema },
+} as const;
+
+export type RequestName = keyof typeof requests;
+export type RequestParams<Name extends RequestName> = z.input<(typeof requests)[Name]['params']>;
+export type RequestResult<Name extends RequestName> = z.output<(typeof requests)[Name]['result']>;
+export type RequestParsed<Name extends RequestName> = z.output<(typeof requests)[Name]['params']>;
