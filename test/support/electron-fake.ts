@@ -1,0 +1,2 @@
+/** Stands in for electron in tests; grows with what the shell uses. */
+export {};

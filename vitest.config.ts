@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+import { requireNode } from './scripts/require-node.ts';
+
+requireNode();
+
+export default defineConfig({
+  // Importing the real electron package in plain Node starts a download; tests get a typed fake.
+  resolve: { alias: { electron: fileURLToPath(new URL('./test/support/electron-fake.ts', import.meta.url)) } },
+  test: {
+    include: ['test/**/*.test.{ts,tsx}'],
+    exclude: ['test/e2e/**', 'test/ollama/**', 'test/bench/**'],
+    reporters: ['default', './test/support/closing-line.ts'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    maxWorkers: 2,
+  },
+});
