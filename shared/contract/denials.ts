@@ -16,6 +16,9 @@ export const denialCodes = [
   'unsupported',
   'over-window',
   'server-error',
+  'storage-newer',
+  'storage-full',
+  'storage-failed',
   'cancelled',
   'internal',
 ] as const;
