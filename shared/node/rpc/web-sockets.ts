@@ -1,0 +1,144 @@
+/** The open WebSockets of the browser host: one screen each, bounded in number, in message size and in what waits to be read. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer } from 'ws';
+import type { RawData, WebSocket } from 'ws';
+import { MESSAGE_BYTES_MAX } from '../../contract/frames.ts';
+import type { EngineDoor } from './dispatcher.ts';
+import { openScreen } from './screen.ts';
+import type { Screen } from './screen.ts';
+
+export const SCREENS_MAX = 32;
+/** Above this, frames are held back and joined: a screen in a sleeping tab gets one large frame when it wakes. */
+const BEHIND_BYTES = 1024 * 1024;
+/** Above this the screen is cut off; it connects again and asks for a snapshot. */
+const BEHIND_BYTES_MAX = 2 * MESSAGE_BYTES_MAX;
+/** A browser answers a ping by itself; two in a row without an answer, and nobody is there. */
+const PING_INTERVAL_MS = 15_000;
+
+export interface WebDiagnostic {
+  readonly kind: 'limit' | 'timeout' | 'disconnect' | 'error';
+  readonly text: string;
+  readonly error?: unknown;
+}
+
+export interface WebSockets {
+  /** Takes over an upgrade that has been checked. */
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  count(): number;
+  stop(): void;
+}
+
+export function createWebSockets(door: EngineDoor, onDiagnostic: (diagnostic: WebDiagnostic) => void): WebSockets {
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MESSAGE_BYTES_MAX,
+    perMessageDeflate: false,
+    clientTracking: false,
+  });
+  const open = new Set<WebSocket>();
+  let nextScreen = 1;
+
+  const serve = (socket: WebSocket): void => {
+    const id = `browser-${nextScreen}`;
+    nextScreen += 1;
+    open.add(socket);
+    const screen = openScreen({
+      id,
+      door,
+      carrier: {
+        send: (text) => {
+          sendBounded(socket, text, () => {
+            onDiagnostic({ kind: 'limit', text: `${id} did not read for too long and was cut off` });
+          });
+        },
+        isBehind: () => socket.bufferedAmount > BEHIND_BYTES,
+      },
+      onBug: (error, name) => {
+        onDiagnostic({ kind: 'error', text: `${name} failed`, error });
+      },
+      onDropped: (events) => {
+        onDiagnostic({ kind: 'limit', text: `${id} was too slow and lost ${events} events` });
+      },
+    });
+    const stopPinging = pingRegularly(socket, () => {
+      onDiagnostic({ kind: 'timeout', text: `${id} answered no ping` });
+    });
+    socket.on('message', (data, isBinary) => {
+      receive(socket, screen, data, isBinary);
+    });
+    socket.on('error', (error) => {
+      onDiagnostic({ kind: 'limit', text: `${id}: ${error.message}` });
+    });
+    socket.on('close', (code) => {
+      open.delete(socket);
+      stopPinging();
+      screen.close();
+      onDiagnostic({ kind: 'disconnect', text: `${id} left with code ${code}` });
+    });
+  };
+
+  return {
+    accept(request, socket, head) {
+      server.handleUpgrade(request, socket, head, (accepted) => {
+        if (open.size >= SCREENS_MAX) {
+          accepted.close(1013, 'too many screens');
+          return;
+        }
+        serve(accepted);
+      });
+    },
+    count: () => open.size,
+    stop() {
+      for (const socket of open) {
+        socket.close(1001, 'stopping');
+        // A page that does not answer the close must not keep the host alive.
+        setTimeout(() => {
+          socket.terminate();
+        }, 250).unref();
+      }
+      server.close();
+    },
+  };
+}
+
+function receive(socket: WebSocket, screen: Screen, data: RawData, isBinary: boolean): void {
+  if (isBinary) {
+    socket.close(1003, 'text only');
+    return;
+  }
+  const text = Array.isArray(data)
+    ? Buffer.concat(data).toString('utf8')
+    : Buffer.from(data as Buffer).toString('utf8');
+  screen.receive(text);
+}
+
+function sendBounded(socket: WebSocket, text: string, onCutOff: () => void): void {
+  if (socket.readyState !== socket.OPEN) return;
+  if (socket.bufferedAmount > BEHIND_BYTES_MAX) {
+    onCutOff();
+    socket.terminate();
+    return;
+  }
+  socket.send(text);
+}
+
+function pingRegularly(socket: WebSocket, onSilent: () => void): () => void {
+  let isAlive = true;
+  socket.on('pong', () => {
+    isAlive = true;
+  });
+  const timer = setInterval(() => {
+    if (!isAlive) {
+      onSilent();
+      socket.terminate();
+      return;
+    }
+    isAlive = false;
+    socket.ping();
+  }, PING_INTERVAL_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+  };
+}
