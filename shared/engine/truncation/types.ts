@@ -22,6 +22,8 @@ export interface TruncationInput {
   readonly estimate: Estimate;
   /** True where images, tools or a schema add tokens that the estimate cannot see. */
   readonly hasUncountedParts: boolean;
+  /** A prompt with images is never cut by tokens: it is refused. Left out = no images. */
+  readonly hasImages?: boolean;
   /** What the client asked for (null = not set), and the window that ran (from ps, or assumed; null = not known). */
   readonly numCtxRequested: number | null;
   readonly windowRunning: number | null;
