@@ -2,11 +2,15 @@
  * What the engine needs from the outside, as interfaces. Hosts and doors fill them in; tests fill them with simulated time
  * and scripted models. Nothing in this folder reads a clock, draws a random number or opens a socket by itself.
  */
-import type { CallRecord, Reply } from '../contract/calls.ts';
+import type { CallRecord, CallRequest, Message, Reply } from '../contract/calls.ts';
+import type { Result } from '../contract/denials.ts';
+import type { Preflight } from '../contract/estimates.ts';
 import type { CallId, RunId } from '../contract/ids.ts';
 import type { EngineEvent } from '../contract/events.ts';
-import type { RunningModel } from '../contract/server.ts';
-import type { Bytes, Milliseconds } from '../contract/units.ts';
+import type { ModelFacts, RunningModel } from '../contract/server.ts';
+import type { Bytes, Tokens } from '../contract/units.ts';
+import type { LearnedRatio, MessagesEstimate } from './estimate/estimate.ts';
+import type { PreflightInput } from './truncation/preflight.ts';
 
 export interface Clock {
   /** ISO 8601 UTC of now, on the wall clock: for rows and logs, never for deadlines. */
@@ -80,17 +84,50 @@ export interface ModelPort {
   running(signal: CancelSignal): Promise<readonly RunningModel[] | null>;
 }
 
-/** Runs heavy pure work (estimates of megabytes of text) off the main thread; the default runs it in place. */
+/** What is known about the server and the model before a call leaves. Everything may be missing; nothing is guessed. */
+export interface Subject {
+  readonly server: string;
+  readonly serverVersion: string | null;
+  readonly simulated: boolean;
+  /** null: /api/show did not answer, or does not know the model (the call then says so itself). */
+  readonly facts: ModelFacts | null;
+  readonly digest: string | null;
+  readonly learned: LearnedRatio | null;
+  /** The window the server uses when nobody asks for one, where a call without num_ctx has shown it; else null. */
+  readonly defaultNumCtx: Tokens | null;
+  readonly running: readonly RunningModel[];
+  /** Prompt tokens the server counted for exactly this prompt in an earlier, uncut call; null = never. */
+  readonly countedOf?: (request: CallRequest) => number | null;
+  /** Windows this model was seen running in, and the memory it took there. */
+  readonly memorySeen?: readonly { readonly window: number; readonly bytes: number }[];
+}
+
+export interface SubjectPort {
+  /** Refused only for what must not leave at all: a cloud model in local-only mode, no server. */
+  of(model: string, signal: CancelSignal): Promise<Result<Subject>>;
+}
+
+/** The two heavy pure functions. The default runs them in place; a host with a screen runs them off its main thread. */
+export interface Estimator {
+  estimate(messages: readonly Message[], learned: LearnedRatio | null): Promise<MessagesEstimate>;
+  preflight(input: PreflightInput): Promise<Preflight>;
+}
+
 export interface Journal {
-  /** Stores a finished call and, when it belongs to a run, its cell, in one transaction. */
-  callClosed(record: CallRecord): void;
+  /** Stores a finished call and, when it belongs to a run, its cell, in one transaction. Refused when the disk says no. */
+  callClosed(record: CallRecord): Result<void>;
 }
 
 export interface EventSink {
   emit(event: EngineEvent): void;
 }
 
-/** Timers as a port, so that wall-clock limits run on simulated time in tests. */
-export interface Timers {
-  after(delayMs: Milliseconds, run: () => void): () => void;
+export interface EnginePorts {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly model: ModelPort;
+  readonly subjects: SubjectPort;
+  readonly estimator: Estimator;
+  readonly journal: Journal;
+  readonly events: EventSink;
 }

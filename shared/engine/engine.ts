@@ -1,0 +1,82 @@
+/**
+ * Read this first. The engine opens calls, lets people stop them, and says what would happen before they are sent.
+ * It decides; it never reads a clock, draws a number or opens a socket: all of that comes in as ports (ports.ts).
+ */
+import type { CallRequest } from '../contract/calls.ts';
+import { type Result, denied, ok } from '../contract/denials.ts';
+import type { Preflight } from '../contract/estimates.ts';
+import type { EngineEvent, OpenCall } from '../contract/events.ts';
+import type { CallId, CellKey, RunId } from '../contract/ids.ts';
+import { type CallOutcome, runCall } from './call.ts';
+import { type CancelReason, type CancelSource, createCancel, never } from './cancel.ts';
+import type { EnginePorts } from './ports.ts';
+import { preflightInput } from './readings.ts';
+
+/** More calls at once than this are refused as `busy`: every one holds a socket and its texts. */
+export const OPEN_CALLS_MAX = 64;
+
+export interface Engine {
+  /** Opens a call and returns at once; `done` resolves with the record, it does not reject for what a server or a person did. */
+  open(
+    request: CallRequest,
+    place?: { runId: RunId; cellKey: CellKey },
+  ): Result<{ id: CallId; done: Promise<CallOutcome> }>;
+  cancel(id: CallId, reason: CancelReason): boolean;
+  /** Cancels all and waits until each has settled. */
+  stop(reason: CancelReason): Promise<void>;
+  preflight(request: CallRequest): Promise<Result<Preflight>>;
+  openCalls(): OpenCall[];
+}
+
+export function createEngine(outer: EnginePorts): Engine {
+  const open = new Map<CallId, { cancel: CancelSource; shown: OpenCall | null; done: Promise<CallOutcome> }>();
+  const ports: EnginePorts = { ...outer, events: { emit: (event) => (remember(event), outer.events.emit(event)) } };
+
+  /** Keeps what a screen that connects in mid-call needs. */
+  function remember(event: EngineEvent): void {
+    if (event.type === 'call-opened') {
+      const entry = open.get(event.call.id);
+      if (entry !== undefined) entry.shown = event.call;
+    } else if (event.type === 'call-phase-changed') {
+      const entry = open.get(event.callId);
+      if (entry?.shown != null) entry.shown = { ...entry.shown, phase: event.phase };
+    }
+  }
+
+  return {
+    open(request, place) {
+      if (open.size >= OPEN_CALLS_MAX) {
+        return denied('busy', `${OPEN_CALLS_MAX} calls are running.`, { next: 'Wait for one to end, or stop one.' });
+      }
+      const id = ports.ids.call();
+      const cancel = createCancel();
+      const entry = { cancel, shown: null as OpenCall | null, done: undefined as unknown as Promise<CallOutcome> };
+      open.set(id, entry);
+      entry.done = runCall(ports, {
+        id,
+        request,
+        runId: place?.runId ?? null,
+        cellKey: place?.cellKey ?? null,
+        signal: cancel.signal,
+      }).finally(() => open.delete(id));
+      return ok({ id, done: entry.done });
+    },
+    cancel(id, reason) {
+      const entry = open.get(id);
+      entry?.cancel.cancel(reason);
+      return entry !== undefined;
+    },
+    async stop(reason) {
+      const all = [...open.values()];
+      for (const entry of all) entry.cancel.cancel(reason);
+      await Promise.allSettled(all.map((entry) => entry.done));
+    },
+    async preflight(request) {
+      const subject = await ports.subjects.of(request.model, never);
+      if (!subject.ok) return subject;
+      const sizes = await ports.estimator.estimate(request.messages, subject.value.learned);
+      return ok(await ports.estimator.preflight(preflightInput(request, subject.value, sizes)));
+    },
+    openCalls: () => [...open.values()].flatMap((entry) => (entry.shown === null ? [] : [entry.shown])),
+  };
+}

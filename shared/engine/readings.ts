@@ -1,0 +1,83 @@
+/** Turns a request and what is known around it into what the pure readers (preflight, classifier) take. */
+import type { CallRequest, Reply } from '../contract/calls.ts';
+import type { RunningModel } from '../contract/server.ts';
+import type { MessagesEstimate } from './estimate/estimate.ts';
+import type { Subject } from './ports.ts';
+import { findRunning } from './running.ts';
+import type { PreflightInput } from './truncation/preflight.ts';
+import type { TruncationInput } from './truncation/types.ts';
+
+export function preflightInput(request: CallRequest, subject: Subject, sizes: MessagesEstimate): PreflightInput {
+  return {
+    messages: request.messages,
+    sizes,
+    learned: subject.learned,
+    counted: subject.countedOf?.(request) ?? null,
+    route: request.route,
+    promptPath: promptPath(request, subject),
+    serverVersion: subject.serverVersion,
+    addsBos: subject.facts?.addsBos ?? null,
+    ...windowBefore(request, subject),
+    trained: subject.facts?.trainedContext ?? null,
+    numPredict: request.numPredict,
+    numKeep: request.numKeep ?? null,
+    policy: request.policy,
+    memorySeen: subject.memorySeen ?? [],
+  };
+}
+
+export function truncationInput(
+  request: CallRequest,
+  subject: Subject,
+  sizes: MessagesEstimate,
+  reply: Reply,
+  found: RunningModel | null,
+): TruncationInput {
+  const refuses = request.policy === 'refuse';
+  return {
+    route: request.route,
+    promptPath: promptPath(request, subject),
+    serverVersion: subject.serverVersion,
+    raw: false,
+    messages: request.messages.map((message, index) => ({
+      role: message.role,
+      characters: message.content.length,
+      estimate: sizes.messages[index] ?? sizes.total,
+    })),
+    estimate: sizes.total,
+    hasUncountedParts: false,
+    numCtxRequested: request.numCtx,
+    windowRunning: found?.contextLength ?? null,
+    trainedContext: subject.facts?.trainedContext ?? null,
+    numKeep: request.numKeep ?? null,
+    numPredict: request.numPredict,
+    truncate: refuses ? false : null,
+    shift: refuses ? false : null,
+    addsBos: subject.facts?.addsBos ?? null,
+    reply,
+    log: null,
+    render: null,
+    previous: null,
+  };
+}
+
+/** /api/generate takes the rendered path also on native models (measured). */
+function promptPath(request: CallRequest, subject: Subject): PreflightInput['promptPath'] {
+  return request.route === 'generate' ? 'rendered' : (subject.facts?.promptPath ?? 'unknown');
+}
+
+/**
+ * The window the call will run in: what is asked for, up to the trained one; else what a call that asks for nothing gets: the
+ * Modelfile's, the server's default where it was seen, and only then what happens to be loaded.
+ */
+function windowBefore(request: CallRequest, subject: Subject): Pick<PreflightInput, 'window' | 'windowSource'> {
+  const trained = subject.facts?.trainedContext ?? null;
+  if (request.numCtx !== null) {
+    return { window: trained === null ? request.numCtx : Math.min(request.numCtx, trained), windowSource: 'requested' };
+  }
+  const standing = subject.facts?.modelfileNumCtx ?? subject.defaultNumCtx;
+  if (standing !== null)
+    return { window: trained === null ? standing : Math.min(standing, trained), windowSource: 'server-default' };
+  const loaded = findRunning(subject.running, request.model, subject.digest)?.contextLength ?? null;
+  return loaded === null ? { window: null, windowSource: 'unknown' } : { window: loaded, windowSource: 'running' };
+}
