@@ -1,0 +1,276 @@
+/**
+ * Bytes of a reply in, events out, whatever way the network tore or glued them. Every ending that exists on the wire is its
+ * own terminal state, and the texts that came before it were already given out.
+ */
+import type { ReplyEnd } from '../../engine/ports.ts';
+import type { ErrorReading } from './error-text.ts';
+import { htmlText, readError, readRefusal } from './error-text.ts';
+import type { HttpHead } from './exchange.ts';
+import { createLineSplitter } from './lines.ts';
+import { createRawCopy } from './raw-copy.ts';
+import { type Chunk, type LineFields, chunkOf, fieldsOf, isEmpty, noFields } from './reply-line.ts';
+
+export const lineBytesMax = 16 * 1024 * 1024;
+export const wholeBytesMax = 64 * 1024 * 1024;
+export const refusalBytesMax = 1024 * 1024;
+export const rawBytesMax = 4 * 1024 * 1024;
+
+/** How the bytes stopped: the server ended them, or the connection broke or was closed (with the words for it). */
+export type Stop =
+  | { readonly kind: 'end-of-stream' }
+  | { readonly kind: 'broken'; readonly error: string; readonly abortedBy: ReplyEnd['abortedBy'] };
+
+export interface StreamParser {
+  /** Chunks that are complete with these bytes, one at a time; stop asking for bytes once `over`. */
+  push(part: Uint8Array): Iterable<Chunk>;
+  /** True when the last line was seen, or nothing more is wanted. */
+  readonly over: boolean;
+  /** Chunks that only the end of the stream completes, and the end itself. Call once. */
+  finish(stop: Stop): { readonly chunks: readonly Chunk[]; readonly end: ReplyEnd };
+}
+
+export interface ParserOptions {
+  readonly head: HttpHead;
+  /** The request said stream:false: one document, which may be spread over lines. */
+  readonly whole: boolean;
+  readonly lineBytesMax?: number;
+  readonly rawBytesMax?: number;
+}
+
+export function createStreamParser(options: ParserOptions): StreamParser {
+  if (options.head.status < 200 || options.head.status > 299) return refusalParser(options);
+  return options.whole ? wholeParser(options) : lineParser(options);
+}
+
+/** A line per chunk; ends at the done line or the error line, so that bytes behind it never count. */
+function lineParser(options: ParserOptions): StreamParser {
+  const limit = options.lineBytesMax ?? lineBytesMax;
+  const splitter = createLineSplitter();
+  const raw = createRawCopy(options.rawBytesMax ?? rawBytesMax);
+  const reader = createLineReader(options.head);
+  let tooLong = false;
+  const tooLongText = `A line of the reply is longer than ${limit.toLocaleString('en-US')} bytes`;
+
+  const take = (line: Uint8Array): Chunk | null => {
+    raw.add(line);
+    return reader.read(decode(line));
+  };
+  return {
+    *push(part) {
+      if (tooLong || reader.ending !== null) return;
+      splitter.push(part);
+      for (let line = splitter.next(); line !== null; line = splitter.next()) {
+        if (line.byteLength > limit) {
+          tooLong = true;
+          return;
+        }
+        const chunk = take(line);
+        if (chunk !== null) yield chunk;
+        if (reader.ending !== null) return;
+      }
+      tooLong = splitter.pendingBytes > limit;
+    },
+    get over() {
+      return tooLong || reader.ending !== null;
+    },
+    finish(stop) {
+      const chunks: Chunk[] = [];
+      if (!tooLong && reader.ending === null) {
+        const rest = splitter.rest();
+        if (rest.byteLength > 0) {
+          raw.add(rest);
+          const chunk = stop.kind === 'end-of-stream' ? reader.readRest(decode(rest)) : null;
+          if (chunk !== null) chunks.push(chunk);
+        }
+      }
+      const ending: LineEnding = reader.ending ?? stopEnding(tooLong ? broken(tooLongText) : stop, reader.torn);
+      return { chunks, end: endOf(options.head.status, reader.fields, ending, raw.read()) };
+    },
+  };
+}
+
+/** Collects the document. A server that streams although it was asked not to is read line by line at the end. */
+function wholeParser(options: ParserOptions): StreamParser {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  return {
+    *push(part) {
+      if (size > wholeBytesMax) return;
+      parts.push(part);
+      size += part.byteLength;
+    },
+    get over() {
+      return size > wholeBytesMax;
+    },
+    finish(stop) {
+      const body = Buffer.concat(parts);
+      const late =
+        size > wholeBytesMax ? broken(`The reply is longer than ${wholeBytesMax.toLocaleString('en-US')} bytes`) : stop;
+      const document = late.kind === 'end-of-stream' ? parseRecord(decode(body)) : null;
+      if (document === null) return byLines(options, body, late);
+      const raw = createRawCopy(options.rawBytesMax ?? rawBytesMax);
+      raw.add(body);
+      const reader = createLineReader(options.head);
+      const chunk = reader.accept(document);
+      const ending = reader.ending ?? stopEnding(late, false);
+      return {
+        chunks: chunk === null ? [] : [chunk],
+        end: endOf(options.head.status, reader.fields, ending, raw.read()),
+      };
+    },
+  };
+}
+
+function byLines(options: ParserOptions, body: Uint8Array, stop: Stop): ReturnType<StreamParser['finish']> {
+  const parser = lineParser({ ...options, lineBytesMax: wholeBytesMax * 2 });
+  const chunks = [...parser.push(body)];
+  const last = parser.finish(stop);
+  return { chunks: [...chunks, ...last.chunks], end: last.end };
+}
+
+/** Every status but 2xx: nothing was generated, the body says why. */
+function refusalParser(options: ParserOptions): StreamParser {
+  const raw = createRawCopy(refusalBytesMax);
+  let size = 0;
+  return {
+    *push(part) {
+      raw.add(part);
+      size += part.byteLength;
+    },
+    get over() {
+      return size > refusalBytesMax;
+    },
+    finish(stop) {
+      const copy = raw.read();
+      const reading = readRefusal({ ...options.head, body: copy.raw });
+      const abortedBy = stop.kind === 'broken' ? stop.abortedBy : null;
+      const ending: LineEnding = { ending: 'refused', abortedBy, ...reading };
+      return { chunks: [], end: endOf(options.head.status, noFields, ending, copy) };
+    },
+  };
+}
+
+type LineEnding = Pick<ReplyEnd, 'ending' | 'abortedBy'> &
+  Omit<ErrorReading, 'error'> & { readonly error: string | null };
+
+interface LineReader {
+  read(line: string): Chunk | null;
+  /** The text behind the last newline. */
+  readRest(line: string): Chunk | null;
+  accept(record: Readonly<Record<string, unknown>>): Chunk | null;
+  readonly ending: LineEnding | null;
+  readonly fields: LineFields;
+  /** The stream stopped inside a JSON line. */
+  readonly torn: boolean;
+}
+
+function createLineReader(head: HttpHead): LineReader {
+  const isEventStream = head.contentType.toLowerCase().startsWith('text/event-stream');
+  let ending: LineEnding | null = null;
+  let fields = noFields;
+  let torn = false;
+
+  const accept = (record: Readonly<Record<string, unknown>>): Chunk | null => {
+    fields = merge(fields, fieldsOf(record));
+    const chunk = chunkOf(record);
+    if (record.error !== undefined && record.error !== null) {
+      ending = { ending: 'error-line', abortedBy: null, ...readError(record.error) };
+    } else if (fields.done === true || isRender(record)) {
+      ending = { ending: 'done', abortedBy: null, error: null, needs: null, has: null };
+    }
+    return ending !== null && isEmpty(chunk) ? null : chunk;
+  };
+  const read = (line: string): Chunk | null => {
+    const text = isEventStream ? eventData(line) : line.trim();
+    if (text === '') return null;
+    const record = parseRecord(text);
+    if (record !== null) return accept(record);
+    const error = text.startsWith('<') ? readError(htmlText(text)) : readError(text);
+    ending = { ending: 'error-line', abortedBy: null, ...error };
+    return null;
+  };
+  return {
+    read,
+    readRest(line) {
+      const text = isEventStream ? eventData(line) : line.trim();
+      torn = text.startsWith('{') && parseRecord(text) === null;
+      return torn ? null : read(line);
+    },
+    accept,
+    get ending() {
+      return ending;
+    },
+    get fields() {
+      return fields;
+    },
+    get torn() {
+      return torn;
+    },
+  };
+}
+
+/** `_debug_render_only` answers with done:false and is complete all the same. */
+function isRender(record: Readonly<Record<string, unknown>>): boolean {
+  return typeof record._debug_info === 'object' && record._debug_info !== null;
+}
+
+/** What was said last stands; what a line leaves out does not take back what another said. */
+function merge(before: LineFields, now: LineFields): LineFields {
+  return {
+    done: now.done ?? before.done,
+    doneReason: now.doneReason ?? before.doneReason,
+    promptEvalCount: now.promptEvalCount ?? before.promptEvalCount,
+    evalCount: now.evalCount ?? before.evalCount,
+    totalDurationMs: now.totalDurationMs ?? before.totalDurationMs,
+    loadDurationMs: now.loadDurationMs ?? before.loadDurationMs,
+    promptEvalDurationMs: now.promptEvalDurationMs ?? before.promptEvalDurationMs,
+    evalDurationMs: now.evalDurationMs ?? before.evalDurationMs,
+    contextLength: now.contextLength ?? before.contextLength,
+  };
+}
+
+function stopEnding(stop: Stop, torn: boolean): LineEnding {
+  if (stop.kind === 'broken')
+    return { ending: 'aborted', abortedBy: stop.abortedBy, error: stop.error, needs: null, has: null };
+  const error = torn ? 'The reply stopped in the middle of a line' : 'The reply stopped without a done line';
+  return { ending: 'cut', abortedBy: null, error, needs: null, has: null };
+}
+
+function broken(error: string): Stop {
+  return { kind: 'broken', error, abortedBy: null };
+}
+
+function endOf(
+  status: number,
+  fields: LineFields,
+  ending: LineEnding,
+  copy: ReturnType<ReturnType<typeof createRawCopy>['read']>,
+): ReplyEnd {
+  return { status, ...fields, ...ending, ...copy };
+}
+
+/** The data of one line of an event stream; empty for comments, names, keep-alives and the closing mark. */
+function eventData(line: string): string {
+  const text = line.trim();
+  if (text.startsWith('{')) return text;
+  const data = /^data:\s*(.*)$/s.exec(text)?.[1] ?? '';
+  return data === '[DONE]' ? '' : data;
+}
+
+function parseRecord(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+const decoder = new TextDecoder('utf-8');
+
+/** A mark of byte order at the start goes away with the decoding; broken UTF-8 becomes replacement marks, never an error. */
+function decode(line: Uint8Array): string {
+  return decoder.decode(line);
+}
