@@ -1,0 +1,104 @@
+/** The words for verdicts, one place for the whole screen. Texts are facts with their numbers; the next step comes after. */
+import type { CallSummary, Reply } from '../../shared/contract/calls.ts';
+import type { NeedleOutcome, TruncationKind, TruncationVerdict } from '../../shared/contract/verdicts.ts';
+import type { Severity } from '../components/badge.tsx';
+import { count } from './numbers.ts';
+
+export const kindWords: Record<TruncationKind, string> = {
+  intact: 'intact',
+  'messages-dropped': 'messages dropped',
+  halved: 'halved',
+  'cut-to-window': 'cut to window',
+  refused: 'refused',
+  shifted: 'shifted',
+  'window-full': 'window full',
+  unknown: 'cannot be told',
+};
+
+export const kindHelp: Record<TruncationKind, string> = {
+  intact: 'The model read the whole prompt.',
+  'messages-dropped': 'The server left out the oldest messages to make the rest fit.',
+  halved: 'The server cut the prompt to about half of the window: a little of the head stays, then the tail.',
+  'cut-to-window': 'The server cut the prompt to the size of the window.',
+  refused: 'The server refused the prompt because it is longer than the window.',
+  shifted: 'While the answer grew, the server threw away the older half of the window and went on.',
+  'window-full': 'The reply ended where the window ended; done_reason only says length.',
+  unknown: 'The reply does not carry enough to tell whether the prompt was cut.',
+};
+
+export const needleWords: Record<NeedleOutcome, { mark: string; word: string }> = {
+  found: { mark: '✓', word: 'found' },
+  lost: { mark: '✕', word: 'lost' },
+  invented: { mark: '!', word: 'made up' },
+  echoed: { mark: '≈', word: 'echoed' },
+  none: { mark: '', word: 'no needle' },
+};
+
+export function kindsText(kinds: readonly TruncationKind[]): string {
+  return kinds.map((kind) => kindWords[kind]).join(' + ');
+}
+
+/** True when the model never saw part of the prompt, or lost part of it while answering. */
+export function lostSomething(kinds: readonly TruncationKind[]): boolean {
+  return kinds.some(
+    (kind) => kind === 'messages-dropped' || kind === 'halved' || kind === 'cut-to-window' || kind === 'shifted',
+  );
+}
+
+/** Outline = informed, filled = happened, filled with a bar = stopped by a refusal. */
+export function severityOf(verdict: TruncationVerdict): Severity {
+  if (verdict.kinds.includes('refused')) return 'stopped';
+  return lostSomething(verdict.kinds) || verdict.kinds.includes('window-full') ? 'happened' : 'informed';
+}
+
+/** The chip: at most a few words. */
+export function verdictHeadline(verdict: TruncationVerdict): string {
+  const { kinds, kept, lost, needs, has, sent } = verdict;
+  if (kinds.includes('refused'))
+    return needs !== null && has !== null ? `Refused: ${count(needs)} over ${count(has)}` : 'Refused: over the window';
+  if (kinds.includes('halved') || kinds.includes('cut-to-window')) {
+    const whole = sent ?? (kept !== null && lost !== null && !verdict.lostAtLeast ? kept + lost : null);
+    if (kept === null) return 'Prompt was cut';
+    return whole === null ? `Cut to ${count(kept)}` : `Cut to ${count(kept)} of ${count(whole)}`;
+  }
+  if (kinds.includes('messages-dropped'))
+    return lost === null ? 'Messages dropped' : `Messages dropped, ${count(lost)} lost`;
+  if (kinds.includes('shifted'))
+    return verdict.shifts === null ? 'Context shifted' : `Shifted ${count(verdict.shifts)} ×`;
+  if (kinds.includes('window-full')) return 'Window full';
+  return kinds.includes('intact') ? 'Nothing lost' : 'Cannot be told';
+}
+
+/** One or two sentences under the figures. */
+export function verdictSentence(verdict: TruncationVerdict): string {
+  const parts = verdict.kinds.map((kind) => kindHelp[kind]);
+  if (verdict.headKept !== null && verdict.tailKept !== null && verdict.lost !== null && verdict.lost > 0)
+    parts.push(`The first ${count(verdict.headKept)} and the last ${count(verdict.tailKept)} tokens stayed.`);
+  return parts.join(' ');
+}
+
+/** Why the reply ended, in words that do not blame the context for every `length`. */
+export function endingText(reply: Pick<Reply, 'ending' | 'doneReason' | 'abortedBy' | 'error'>): string {
+  switch (reply.ending) {
+    case 'done':
+      if (reply.doneReason === 'length') return 'Stopped at num_predict or the window.';
+      if (reply.doneReason === 'stop') return 'Ended by itself.';
+      return reply.doneReason === null ? 'Ended.' : `Ended: ${reply.doneReason}.`;
+    case 'error-line':
+      return `The server broke off: ${reply.error ?? 'no reason given'}`;
+    case 'cut':
+      return 'The stream ended without a done line. What is here is incomplete.';
+    case 'aborted':
+      return reply.abortedBy === 'timeout' ? 'Stopped: the time limit was reached.' : 'Stopped here.';
+    case 'refused':
+      return `Refused by the server: ${reply.error ?? 'no reason given'}`;
+    case 'unreachable':
+      return `The server did not answer: ${reply.error ?? 'no connection'}`;
+    case 'not-sent':
+      return reply.error ?? 'Not sent.';
+  }
+}
+
+export function endingOfSummary(call: CallSummary): string {
+  return endingText({ ending: call.ending, doneReason: call.doneReason, abortedBy: null, error: call.error });
+}

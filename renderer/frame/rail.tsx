@@ -1,0 +1,80 @@
+import { Activity, AppWindow, List, PanelLeftClose, PanelLeftOpen, SlidersHorizontal } from 'lucide-react';
+import type { LucideIcon } from 'lucide-react';
+import { useEffect } from 'react';
+import { useEngine } from '../stores/engine-context.ts';
+import { screen, useScreen } from '../stores/screen-store.ts';
+import type { PageName } from '../stores/screen-store.ts';
+
+const items: readonly { page: PageName; text: string; key: string; icon: LucideIcon }[] = [
+  { page: 'live', text: 'Live', key: 'g l', icon: Activity },
+  { page: 'context', text: 'Context', key: 'g c', icon: AppWindow },
+  { page: 'history', text: 'History', key: 'g h', icon: List },
+  { page: 'settings', text: 'Settings', key: 'g s', icon: SlidersHorizontal },
+];
+
+/** The pages. A dot says that something ended on a page since it was last looked at. */
+export function Rail() {
+  const folded = useScreen((state) => state.railFolded);
+  const current = useScreen((state) => state.route.page);
+  const unseen = useUnseen(current);
+  return (
+    <nav
+      aria-label="Pages"
+      data-presents="no"
+      className={`flex flex-none flex-col gap-0.5 border-r bg-sunk p-2 ${folded ? 'w-(--rail-folded)' : 'w-(--rail) max-[1100px]:w-40'}`}
+    >
+      {items.map(({ page, text, key, icon: Icon }) => (
+        <a
+          key={page}
+          href={`#${page}`}
+          aria-current={page === current ? 'page' : undefined}
+          title={folded ? `${text} (${key})` : undefined}
+          className={`relative flex h-8 items-center gap-2 rounded px-2 text-ink-2 hover:bg-pick ${page === current ? 'bg-pick font-semibold text-ink' : ''}`}
+        >
+          <Icon size={16} strokeWidth={1.6} aria-hidden="true" />
+          {folded ? <span className="sr-only">{text}</span> : text}
+          <span className="flex-1" />
+          {unseen[page] === true ? (
+            <i
+              className={`c-context fill size-2 flex-none rounded-full ${folded ? 'absolute top-1 right-1' : ''}`}
+              role="img"
+              aria-label="something ended here"
+            />
+          ) : null}
+          {folded ? null : (
+            <span aria-hidden="true" className="w-6 text-right font-mono text-small font-normal text-ink-3">
+              {key}
+            </span>
+          )}
+        </a>
+      ))}
+      <span className="flex-1" />
+      <button
+        type="button"
+        onClick={screen.fold}
+        aria-label={folded ? 'Unfold the rail' : 'Fold the rail'}
+        className="flex h-8 items-center gap-2 rounded px-2 text-ink-3 hover:bg-pick"
+      >
+        {folded ? <PanelLeftOpen size={16} strokeWidth={1.6} /> : <PanelLeftClose size={16} strokeWidth={1.6} />}
+        {folded ? null : 'Fold'}
+        <span className="flex-1" />
+        {folded ? null : <span className="font-mono text-small">[</span>}
+      </button>
+    </nav>
+  );
+}
+
+function useUnseen(current: PageName): Partial<Record<PageName, boolean>> {
+  const callsEnded = useEngine((state) => state.callsEnded);
+  const runsEnded = useEngine((state) => state.runsEnded);
+  const callsSeen = useScreen((state) => state.callsSeen);
+  const runsSeen = useScreen((state) => state.runsSeen);
+  useEffect(() => {
+    if (current === 'live') useScreen.setState({ callsSeen: callsEnded });
+    if (current === 'context' || current === 'history') useScreen.setState({ runsSeen: runsEnded });
+  }, [current, callsEnded, runsEnded]);
+  return {
+    live: current !== 'live' && callsEnded > callsSeen,
+    context: current !== 'context' && runsEnded > runsSeen,
+  };
+}

@@ -1,0 +1,9 @@
+import { Page } from '../../frame/page.tsx';
+
+export function HistoryPage() {
+  return (
+    <Page title="History" note="">
+      <span />
+    </Page>
+  );
+}

@@ -1,0 +1,3 @@
+export function Explain() {
+  return null;
+}
