@@ -36,10 +36,15 @@ export const denialSchema = z.strictObject({
 });
 export type Denial = z.infer<typeof denialSchema>;
 
-export type Result<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly denial: Denial };
+export type Result<Value> =
+  { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly denial: Denial };
 
 export const ok = <Value>(value: Value): Result<Value> => ({ ok: true, value });
-export const denied = (code: DenialCode, message: string, more: Partial<Omit<Denial, 'code' | 'message'>> = {}): { ok: false; denial: Denial } => ({
+export const denied = (
+  code: DenialCode,
+  message: string,
+  more: Partial<Omit<Denial, 'code' | 'message'>> = {},
+): { ok: false; denial: Denial } => ({
   ok: false,
   denial: { code, message, ...more },
 });
@@ -52,9 +57,31 @@ export function mostImportant(denials: readonly Denial[]): Denial | undefined {
 /** Turns the first zod issue into a refusal that names the field. */
 export function denialOfIssues(error: z.ZodError): Denial {
   const issue = error.issues[0];
-  const path = issue === undefined ? '' : issue.path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('').replace(/^\./, '');
+  const path =
+    issue === undefined
+      ? ''
+      : issue.path
+          .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+          .join('')
+          .replace(/^\./, '');
   const unknownKeys = issue?.code === 'unrecognized_keys' ? issue.keys : [];
   const field = unknownKeys.length > 0 ? [path, unknownKeys[0]].filter((part) => part !== '').join('.') : path;
-  const message = unknownKeys.length > 0 ? `There is no field ${field}.` : `${field === '' ? 'The input' : field}: ${issue?.message ?? 'not as expected'}.`;
+  const message =
+    unknownKeys.length > 0
+      ? `There is no field ${field}.`
+      : `${field === '' ? 'The input' : field}: ${issue === undefined ? 'not as expected' : issueMessage(issue)}.`;
   return { code: 'bad-input', message, ...(field === '' ? {} : { field }), next: 'Correct it and send it again.' };
+}
+
+/**
+ * The words of an issue. A value that fits none of several forms gets the words of the form that says most, not a bare
+ * "Invalid input".
+ */
+export function issueMessage(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_union') return issue.message;
+  const branches = issue.errors.flat();
+  const telling =
+    branches.find((branch) => !/^(Invalid|Unrecognized)/.test(branch.message)) ??
+    branches.find((branch) => branch.code !== 'invalid_value');
+  return telling === undefined ? issue.message : issueMessage(telling);
 }

@@ -45,8 +45,6 @@ export interface PlanModelFacts {
   /** false: the server does not list it. null: the list is not known. */
   readonly there: boolean | null;
   readonly trainedContext: number | null;
-  /** Window in use without num_ctx, null when it was never seen. */
-  readonly defaultNumCtx: number | null;
 }
 
 export interface PlanKnowledge {
