@@ -1,0 +1,360 @@
+/** One valid example of everything that crosses the line: parameters and result of every request, and every kind of event. */
+import { callRecordSchema } from '../../shared/contract/calls.ts';
+import type { CallRecord, CallSummary } from '../../shared/contract/calls.ts';
+import type { Preflight } from '../../shared/contract/estimates.ts';
+import type { EngineEvent, OpenCall } from '../../shared/contract/events.ts';
+import { contextExperimentSchema } from '../../shared/contract/experiments.ts';
+import type { Cell, RunSummary } from '../../shared/contract/experiments.ts';
+import type { CallId, CellKey, DocumentId, RunId } from '../../shared/contract/ids.ts';
+import type { RequestName, RequestParams, RequestResult } from '../../shared/contract/requests.ts';
+import type { ServerStatus } from '../../shared/contract/server.ts';
+import { settingsSchema } from '../../shared/contract/settings.ts';
+import { bytes, characters, milliseconds, tokens } from '../../shared/contract/units.ts';
+import type { TruncationVerdict } from '../../shared/contract/verdicts.ts';
+
+export const callId = 'call-1' as CallId;
+export const runId = 'run-1' as RunId;
+export const cellKey = 'gemma3:270m|4096|10000|0' as CellKey;
+export const documentId = 'document-1' as DocumentId;
+
+const at = '2026-11-14T09:00:00.000Z';
+
+export const settings = settingsSchema.parse({});
+
+export const server: ServerStatus = {
+  state: 'up',
+  kind: 'ollama',
+  url: 'http://127.0.0.1:11434',
+  urlSource: 'default',
+  version: '0.33.0',
+  problem: null,
+  looks: [{ address: 'http://127.0.0.1:11434', outcome: 'Ollama 0.33.0' }],
+  looksCount: 1,
+  lastLookAt: at,
+  models: [],
+  running: [],
+  ollamaInstalled: null,
+};
+
+export const experimentInput = {
+  kind: 'context' as const,
+  axes: {
+    models: ['gemma3:270m'],
+    numCtx: ['default' as const, 40_960],
+    sizes: [2_000, 10_000],
+    needleDepths: [0],
+    routes: ['chat' as const],
+    policies: ['warn' as const],
+    repeats: 1,
+  },
+};
+const experiment = contextExperimentSchema.parse(experimentInput);
+
+export const callInput = {
+  model: 'gemma3:270m',
+  route: 'chat' as const,
+  messages: [{ role: 'user' as const, content: 'What is the launch code?' }],
+  numCtx: 4_096,
+  numPredict: 60,
+  think: 'default' as const,
+  temperature: 0,
+  seed: 7,
+  policy: 'warn' as const,
+};
+
+export const run: RunSummary = {
+  id: runId,
+  kind: 'context',
+  name: 'classic',
+  state: 'running',
+  createdAt: at,
+  endedAt: null,
+  simulated: true,
+  server: server.url,
+  serverVersion: '0.33.0',
+  experiment,
+  cellsTotal: 4,
+  cellsDone: 1,
+  cellsFailed: 0,
+  tokensEvaluated: tokens(2_051),
+  cellsTruncated: 1,
+  etaMs: null,
+  warnings: [],
+  error: null,
+};
+
+const estimate = {
+  low: tokens(5),
+  likely: tokens(6),
+  high: tokens(8),
+  characters: characters(24),
+  charactersPerToken: 4,
+  source: 'script-table' as const,
+};
+
+const preflight: Preflight = {
+  estimate,
+  parts: { system: tokens(0), history: tokens(0), prompt: tokens(6) },
+  window: tokens(4_096),
+  windowSource: 'requested',
+  trained: null,
+  replyReserve: tokens(60),
+  outcome: 'fits',
+  expected: 'intact',
+  kept: tokens(6),
+  lost: tokens(0),
+  headKept: null,
+  tailKept: null,
+  lostRanges: [],
+  fitsNumCtx: tokens(4_096),
+  fitsMemoryBytes: null,
+  sentence: 'It fits.',
+};
+
+const verdict: TruncationVerdict = {
+  kinds: ['intact'],
+  confidence: 'certain',
+  sent: null,
+  kept: tokens(6),
+  lost: tokens(0),
+  lostAtLeast: false,
+  headKept: null,
+  tailKept: null,
+  shifts: null,
+  needs: null,
+  has: null,
+  evidence: [],
+  next: null,
+  fitsNumCtx: null,
+};
+
+export const record: CallRecord = callRecordSchema.parse({
+  id: callId,
+  runId: null,
+  cellKey: null,
+  startedAt: at,
+  simulated: true,
+  server: server.url,
+  serverVersion: '0.33.0',
+  modelDigest: null,
+  request: callInput,
+  path: '/api/chat',
+  sentBody: '{"model":"gemma3:270m"}',
+  promptCharacters: 24,
+  estimate,
+  preflight,
+  numCtxRunning: 4_096,
+  vramBytes: null,
+  memoryBytes: bytes(300_000_000),
+  reply: {
+    status: 200,
+    ending: 'done',
+    abortedBy: null,
+    done: true,
+    doneReason: 'stop',
+    promptEvalCount: 6,
+    evalCount: 4,
+    totalDurationMs: 120,
+    loadDurationMs: 20,
+    promptEvalDurationMs: 40,
+    evalDurationMs: 60,
+    contextLength: null,
+    error: null,
+    needs: null,
+    has: null,
+    thinking: '',
+    answer: 'ZEBRA-7741 <img src=x onerror=alert(1)> \u2028\u0000',
+    thinkingChunks: 0,
+    answerChunks: 4,
+    toolCalls: 0,
+    timeToFirstTokenMs: 61,
+    wallMs: 130,
+  },
+  rawReply: '{"done":true}\n',
+  rawReplyClipped: false,
+  truncation: verdict,
+  needle: 'none',
+  needles: [],
+});
+
+export const summary: CallSummary = {
+  id: record.id,
+  runId: null,
+  cellKey: null,
+  startedAt: at,
+  simulated: true,
+  server: record.server,
+  serverVersion: record.serverVersion,
+  modelDigest: null,
+  path: record.path,
+  promptCharacters: record.promptCharacters,
+  estimate: record.estimate,
+  numCtxRunning: record.numCtxRunning,
+  vramBytes: null,
+  memoryBytes: record.memoryBytes,
+  rawReplyClipped: false,
+  truncation: verdict,
+  needle: 'none',
+  needles: [],
+  model: 'gemma3:270m',
+  route: 'chat',
+  numCtxRequested: tokens(4_096),
+  numPredict: 60,
+  temperature: 0,
+  seed: 7,
+  think: 'default',
+  promptEvalCount: tokens(6),
+  evalCount: tokens(4),
+  doneReason: 'stop',
+  ending: 'done',
+  answerHead: 'ZEBRA-7741',
+  error: null,
+  timeToFirstTokenMs: milliseconds(61),
+  loadDurationMs: milliseconds(20),
+  promptEvalDurationMs: milliseconds(40),
+  evalDurationMs: milliseconds(60),
+  totalDurationMs: milliseconds(120),
+  wallMs: milliseconds(130),
+};
+
+export const cell: Cell = {
+  plan: {
+    key: cellKey,
+    index: 0,
+    model: 'gemma3:270m',
+    numCtx: tokens(4_096),
+    size: 10_000,
+    depths: [0],
+    route: 'chat',
+    policy: 'warn',
+    repeat: 0,
+    seed: 7,
+    warmUp: false,
+  },
+  state: 'done',
+  documentCharacters: 10_000,
+  call: summary,
+};
+
+const { messages: _messages, ...callOptions } = callInput;
+export const openCall: OpenCall = {
+  id: callId,
+  runId: null,
+  cellKey: null,
+  startedAt: at,
+  request: { ...callOptions, stream: true },
+  preflight,
+  phase: 'sent',
+};
+
+export const delta = (answer: string, answerChunks: number, id: CallId = callId): EngineEvent => ({
+  type: 'call-delta',
+  callId: id,
+  thinking: '',
+  answer,
+  thinkingChunks: 0,
+  answerChunks,
+  atMs: milliseconds(answerChunks),
+});
+export const runChanged = (cellsDone: number): EngineEvent => ({ type: 'run-changed', run: { ...run, cellsDone } });
+export const notice = (text: string): EngineEvent => ({ type: 'notice-raised', level: 'info', text, next: null });
+
+export const events: { readonly [Type in EngineEvent['type']]: Extract<EngineEvent, { type: Type }> } = {
+  'server-changed': { type: 'server-changed', status: server },
+  'settings-changed': { type: 'settings-changed', settings },
+  'call-opened': { type: 'call-opened', call: openCall },
+  'call-phase-changed': { type: 'call-phase-changed', callId, phase: 'streaming', atMs: milliseconds(61) },
+  'call-delta': {
+    type: 'call-delta',
+    callId,
+    thinking: '',
+    answer: 'ZEBRA',
+    thinkingChunks: 0,
+    answerChunks: 1,
+    atMs: milliseconds(70),
+  },
+  'call-closed': { type: 'call-closed', call: summary },
+  'run-opened': { type: 'run-opened', run },
+  'run-changed': { type: 'run-changed', run },
+  'cell-changed': { type: 'cell-changed', runId, cell },
+  'notice-raised': { type: 'notice-raised', level: 'info', text: 'Hello', next: null },
+};
+
+export const samples: {
+  readonly [Name in RequestName]: { readonly params: RequestParams<Name>; readonly result: RequestResult<Name> };
+} = {
+  'snapshot.get': {
+    params: {},
+    result: {
+      app: { version: '0.1.0', host: 'test', platform: 'linux', home: '/home/ada/.local/share/spillway' },
+      settings,
+      server,
+      openCalls: [openCall],
+      runs: [run],
+      tokensToday: null,
+      notices: [],
+    },
+  },
+  'settings.set': { params: { theme: 'dark' }, result: { ...settings, theme: 'dark' } },
+  'server.look': { params: {}, result: server },
+  'server.connect': { params: { url: 'http://127.0.0.1:11434' }, result: server },
+  'simulator.start': { params: {}, result: { ...server, kind: 'simulator' } },
+  'simulator.stop': { params: {}, result: server },
+  'model.show': {
+    params: { model: 'gemma3:270m' },
+    result: {
+      name: 'gemma3:270m',
+      digest: null,
+      architecture: 'gemma3',
+      trainedContext: tokens(32_768),
+      capabilities: ['completion'],
+      addsBos: true,
+      promptPath: 'rendered',
+      slidingWindow: null,
+      modelfileNumCtx: null,
+      embeddingOnly: false,
+    },
+  },
+  'call.preflight': { params: callInput, result: preflight },
+  'call.start': { params: callInput, result: { callId } },
+  'call.cancel': { params: { callId }, result: {} },
+  'call.get': { params: { callId }, result: record },
+  'call.list': { params: { limit: 10 }, result: [summary] },
+  'document.put': {
+    params: { name: 'mine', text: 'some text' },
+    result: { documentId, characters: 9, sha256: '0'.repeat(64) },
+  },
+  'context.plan': {
+    params: experimentInput,
+    result: { cells: 4, calls: 5, tokensMax: tokens(20_000), timeMs: null, warnings: [] },
+  },
+  'context.start': { params: experimentInput, result: { runId } },
+  'run.list': { params: {}, result: [run] },
+  'run.get': { params: { runId }, result: { run, cells: [cell] } },
+  'run.cancel': { params: { runId }, result: {} },
+  'run.resume': { params: { runId }, result: {} },
+  'run.delete': { params: { runId }, result: {} },
+  'cell.get': { params: { runId, cellKey }, result: { cell, record } },
+  'export.open': {
+    params: { runId, options: { format: 'csv' } },
+    result: { exportId: 'export-1', name: 'classic.csv', mime: 'text/csv', rows: 4 },
+  },
+  'export.read': { params: { exportId: 'export-1' }, result: { chunk: 'run_id,cell\r\n', done: false } },
+  'reply.explain': {
+    params: { text: '{"done":true}' },
+    result: {
+      truncation: verdict,
+      reasoning: null,
+      read: {
+        model: null,
+        version: null,
+        window: null,
+        path: null,
+        promptEvalCount: null,
+        evalCount: null,
+        answer: '',
+        needle: 'none',
+      },
+    },
+  },
+};
