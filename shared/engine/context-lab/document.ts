@@ -2,6 +2,7 @@
  * The document of one cell: generated filler or the person's own text, brought to size, with the needles planted. Everything
  * follows from size, depths and seed; the same ask gives the same text.
  */
+import { item } from './item.ts';
 import type { DocumentSize } from '../../contract/experiments.ts';
 import type { Needle } from '../../contract/calls.ts';
 import { EXACT_SENTENCE_MIN, createFiller, exactSentence } from './filler.ts';
@@ -106,7 +107,7 @@ function generate(length: number, decoys: readonly Decoy[], seed: number): { uni
   let decoyIndex = 0;
   for (;;) {
     const decoy = decoys[decoyIndex];
-    const isDecoy = decoy !== undefined && units.length > 0 && used >= places[decoyIndex]!;
+    const isDecoy = decoy !== undefined && units.length > 0 && used >= item(places, decoyIndex);
     const sentence = isDecoy ? { text: decoy.sentence, opensParagraph: false } : next();
     const before = units.length === 0 ? '' : sentence.opensParagraph ? '\n\n' : ' ';
     const after = used + before.length + sentence.text.length;
@@ -144,9 +145,10 @@ function plantInUnits(units: readonly Unit[], length: number, needles: readonly 
     const following = units[unitIndex + 1];
     const nextBoundary = following === undefined ? Infinity : used + following.before.length + following.text.length;
     for (; index < middle.length; index++) {
-      const wanted = (middle[index]!.depthPercent / 100) * length;
+      const needle = item(middle, index);
+      const wanted = (needle.depthPercent / 100) * length;
       if (Math.abs(nextBoundary - wanted) < Math.abs(used - wanted)) break;
-      parts.push(' ', middle[index]!.sentence);
+      parts.push(' ', needle.sentence);
     }
   }
   return withEnds(parts.join(''), needles);

@@ -40,9 +40,9 @@ export function exactSentence(length: number, random: Random): string {
   // Each round leaves room for one more word, so that the last word can close the gap exactly.
   for (;;) {
     const left = length - text.length - 1;
-    if (left <= 1 + WORD_LENGTH_MAX) return `${text} ${random.pick(wordsByLength[left - 1]!)}.`;
+    if (left <= 1 + WORD_LENGTH_MAX) return `${text} ${random.pick(wordsByLength[left - 1] ?? [])}.`;
     const lengths = [3, 4, 5, 6, 7].filter((size) => left - size - 1 >= 1 + WORD_LENGTH_MIN);
-    text += ` ${random.pick(wordsByLength[random.pick(lengths)]!)}`;
+    text += ` ${random.pick(wordsByLength[random.pick(lengths)] ?? [])}`;
   }
 }
 

@@ -1,4 +1,5 @@
 /** Brings a text into the plain form in which answers and documents are compared. */
+import { item } from './item.ts';
 
 /**
  * Compatibility form (full-width letters, ligatures, superscript digits), no accents, no invisible characters, digits of other
@@ -23,7 +24,7 @@ export function tokenPattern(token: string): RegExp | null {
   const signs = [...fold(token)].filter((sign) => /[\p{L}\p{N}]/u.test(sign));
   if (signs.length === 0) return null;
   const body = signs
-    .map((sign, index) => (index === 0 ? sign : `${gapBefore(signs[index - 1]!, sign)}${sign}`))
+    .map((sign, index) => (index === 0 ? sign : `${gapBefore(item(signs, index - 1), sign)}${sign}`))
     .join('');
   const edge = wordSigns(token);
   return new RegExp(`(?<![${edge}])${body}(?![${edge}])`, 'u');
@@ -74,7 +75,7 @@ const DIGIT_ROWS = [
 
 function plainDigits(text: string): string {
   return text.replace(/[\u0660-\u1819]/gu, (sign) => {
-    const code = sign.codePointAt(0)!;
+    const code = sign.charCodeAt(0);
     const row = DIGIT_ROWS.find((first) => code >= first && code < first + 10);
     return row === undefined ? sign : String(code - row);
   });

@@ -1,4 +1,5 @@
 /** Needles: unique tokens under subjects of their own, and decoys that look the same under other subjects. */
+import { item } from './item.ts';
 import type { Needle } from '../../contract/calls.ts';
 import { createRandom, seedFor } from './random.ts';
 
@@ -26,7 +27,7 @@ export function drawNeedles(depths: readonly number[], decoyCount: number, seed:
   const takenUpper = taken === '' ? '' : taken.toUpperCase();
   let drawn = 0;
   const draw = (): string => {
-    const word = words[drawn++ % words.length]!;
+    const word = item(words, drawn++ % words.length);
     let token = `${word}-${1000 + random.below(9000)}`;
     // 9,000 numbers a word: a text that holds them all is longer than a document may be.
     while (takenUpper.includes(token)) token = `${word}-${1000 + random.below(9000)}`;
@@ -34,14 +35,14 @@ export function drawNeedles(depths: readonly number[], decoyCount: number, seed:
   };
   const tokens = subjects.map(draw);
   const needles = depths.map((depthPercent, index) => {
-    const subject = subjects[index]!;
-    const token = tokens[index]!;
+    const subject = item(subjects, index);
+    const token = item(tokens, index);
     return { token, depthPercent, subject, sentence: `The ${subject} is ${token}.` };
   });
   const decoySubjectsMixed = random.shuffle(decoySubjects);
   const decoys = Array.from({ length: Math.min(decoyCount, decoySubjects.length) }, (_, index) => {
     const token = draw();
-    return { token, sentence: `The ${decoySubjectsMixed[index]!} is ${token}.` };
+    return { token, sentence: `The ${item(decoySubjectsMixed, index)} is ${token}.` };
   });
   return { needles, decoys };
 }

@@ -1,4 +1,5 @@
 /** From the axes of an experiment to the list of calls, in the order in which they run. */
+import { item } from './item.ts';
 import { type Result, denied, ok } from '../../contract/denials.ts';
 import type { CellPlan, ContextExperiment, DocumentSize, PlanSummary } from '../../contract/experiments.ts';
 import type { CellKey } from '../../contract/ids.ts';
@@ -108,7 +109,7 @@ function listCells(experiment: ContextExperiment, axes: Axes): CellPlan[] {
     for (const numCtx of axes.numCtx) {
       for (const policies of reloadGroups(axes.policies)) {
         const shared = { model, numCtx: numCtx as Tokens | null };
-        if (experiment.warmUp) push({ ...shared, ...warmUp(experiment, axes, policies[0]!) });
+        if (experiment.warmUp) push({ ...shared, ...warmUp(experiment, axes, item(policies, 0)) });
         for (const policy of policies) {
           for (const route of axes.routes) {
             for (const size of axes.sizes) {
@@ -143,7 +144,7 @@ function warmUp(
   return {
     size: WARM_UP_CHARACTERS,
     depths: [0],
-    route: axes.routes[0]!,
+    route: item(axes.routes, 0),
     policy,
     repeat: 0,
     seed: experiment.seed,

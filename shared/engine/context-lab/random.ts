@@ -2,6 +2,7 @@
  * Randomness from a seed: splitmix32 fills the state, xoshiro128** v1.1 draws. The same seed gives the same draws on every
  * machine, because everything is 32-bit integer arithmetic.
  */
+import { item } from './item.ts';
 
 /** next: 0 .. 2^32-1. below(n): 0 .. n-1 without bias, n a whole number from 1 to 2^32. unit: [0, 1). */
 export interface Random {
@@ -64,13 +65,15 @@ export function randomFromState(state: RandomState): Random {
     unit: () => next() / TWO_32,
     pick: (items) => {
       if (items.length === 0) throw new RangeError('nothing to pick from');
-      return items[below(items.length)]!;
+      return item(items, below(items.length));
     },
     shuffle: (items) => {
       const mixed = [...items];
       for (let index = mixed.length - 1; index > 0; index--) {
         const other = below(index + 1);
-        [mixed[index], mixed[other]] = [mixed[other]!, mixed[index]!];
+        const kept = item(mixed, index);
+        mixed[index] = item(mixed, other);
+        mixed[other] = kept;
       }
       return mixed;
     },

@@ -5,7 +5,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** A refusal on stderr: what was wrong, then the next step. */
 export function complain(message: string, next?: string | null): void {
-  process.stderr.write(`${message}${next == null ? '' : ` ${next}`}\n`);
+  process.stderr.write(`${message}${next === undefined || next === null ? '' : ` ${next}`}\n`);
 }
 
 const leavers = new Set<() => void>();

@@ -1,4 +1,5 @@
 /** How long the rest of a run will take, from measured speeds. */
+import { item } from '../../engine/context-lab/item.ts';
 import type { CallRecord } from '../../contract/calls.ts';
 import type { CellPlan, ContextExperiment } from '../../contract/experiments.ts';
 import type { Milliseconds } from '../../contract/units.ts';
@@ -34,7 +35,7 @@ export function createEta(
   return {
     passed(index, record) {
       next = index + 1;
-      if (record.numCtxRunning !== null) windows.set(windowKey(plans[index]!), record.numCtxRunning);
+      if (record.numCtxRunning !== null) windows.set(windowKey(item(plans, index)), record.numCtxRunning);
     },
     leftMs() {
       const nowMs = clock.monotonicMs();
@@ -42,7 +43,7 @@ export function createEta(
       if (shown !== null && nowMs - shown.atMs < REFRESH_MS && next < plans.length) return shown.leftMs;
       let sum: number | null = 0;
       for (let index = next; index < plans.length && sum !== null; index++) {
-        const plan = plans[index]!;
+        const plan = item(plans, index);
         const ms: number | null = speeds.callMs(plan.model, promptTokens(plan), outputTokens(experiment, plan));
         sum = ms === null ? null : sum + ms;
       }

@@ -1,3 +1,5 @@
+import { item } from '../../engine/context-lab/item.ts';
+
 /** The known word that a mistyped one probably meant, or null when none is near. */
 export function nearest(written: string, known: readonly string[]): string | null {
   const plain = (word: string): string => word.toLowerCase().replace(/[_-]/g, '');
@@ -21,13 +23,17 @@ function editDistance(from: string, to: string): number {
   for (let row = 1; row <= from.length; row++) {
     table[row * width] = row;
     for (let column = 1; column < width; column++) {
-      const replaced = table[(row - 1) * width + column - 1]! + (from[row - 1] === to[column - 1] ? 0 : 1);
-      let least = Math.min(replaced, table[(row - 1) * width + column]! + 1, table[row * width + column - 1]! + 1);
+      const replaced = item(table, (row - 1) * width + column - 1) + (from[row - 1] === to[column - 1] ? 0 : 1);
+      let least = Math.min(
+        replaced,
+        item(table, (row - 1) * width + column) + 1,
+        item(table, row * width + column - 1) + 1,
+      );
       if (row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]) {
-        least = Math.min(least, table[(row - 2) * width + column - 2]! + 1);
+        least = Math.min(least, item(table, (row - 2) * width + column - 2) + 1);
       }
       table[row * width + column] = least;
     }
   }
-  return table[from.length * width + to.length]!;
+  return item(table, from.length * width + to.length);
 }

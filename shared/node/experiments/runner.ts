@@ -2,6 +2,7 @@
  * Walks the cells of an experiment, one call at a time, through the engine. Each cell is stored before the next one begins, so
  * that a crash loses at most the call that was under way. Documents are made when their cell comes and dropped after it.
  */
+import { item } from '../../engine/context-lab/item.ts';
 import type { CallRecord } from '../../contract/calls.ts';
 import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
 import type { EngineEvent } from '../../contract/events.ts';
@@ -370,7 +371,7 @@ function otherKind(run: RunSummary): Result<never> {
 
 function nameOf(experiment: ContextExperiment): string {
   const { models, sizes, numCtx } = experiment.axes;
-  const first = models.length === 1 ? models[0]! : `${models.length} models`;
+  const first = models.length === 1 ? item(models, 0) : `${models.length} models`;
   return `${first.slice(0, 100)}, ${sizes.length} sizes, ${numCtx.length} windows`;
 }
 

@@ -3,6 +3,7 @@
  * contract (`numCtx`); the axes stand at the top or under `axes`; one value may stand where a list is meant. What is wrong is
  * told with file, line, column and field.
  */
+import { item } from '../../engine/context-lab/item.ts';
 import { LineCounter, type Node, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { type Result, denied, issueMessage, ok } from '../../contract/denials.ts';
 import { type ContextExperiment, contextExperimentSchema } from '../../contract/experiments.ts';
@@ -62,35 +63,39 @@ const YAML_CHARACTERS_MAX = 1_000_000;
 const ALIASES_MAX = 100;
 
 /** Name in the contract of each field, found by its name without case, `_` and `-`. */
-const settingNames: Readonly<Record<string, string>> = {
-  kind: 'kind',
-  name: 'name',
-  document: 'document',
-  question: 'question',
-  questionposition: 'questionPosition',
-  numpredict: 'numPredict',
-  temperature: 'temperature',
-  think: 'think',
-  seed: 'seed',
-  warmup: 'warmUp',
-  timeoutms: 'timeoutMs',
-  axes: 'axes',
-};
-const axisNames: Readonly<Record<string, string>> = {
-  models: 'models',
-  model: 'models',
-  numctx: 'numCtx',
-  sizes: 'sizes',
-  size: 'sizes',
-  needledepths: 'needleDepths',
-  needledepth: 'needleDepths',
-  needledepthspercent: 'needleDepths',
-  routes: 'routes',
-  route: 'routes',
-  policies: 'policies',
-  policy: 'policies',
-  repeats: 'repeats',
-};
+const settingNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    kind: 'kind',
+    name: 'name',
+    document: 'document',
+    question: 'question',
+    questionposition: 'questionPosition',
+    numpredict: 'numPredict',
+    temperature: 'temperature',
+    think: 'think',
+    seed: 'seed',
+    warmup: 'warmUp',
+    timeoutms: 'timeoutMs',
+    axes: 'axes',
+  }),
+);
+const axisNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    models: 'models',
+    model: 'models',
+    numctx: 'numCtx',
+    sizes: 'sizes',
+    size: 'sizes',
+    needledepths: 'needleDepths',
+    needledepth: 'needleDepths',
+    needledepthspercent: 'needleDepths',
+    routes: 'routes',
+    route: 'routes',
+    policies: 'policies',
+    policy: 'policies',
+    repeats: 'repeats',
+  }),
+);
 /** As a person writes them, for suggestions. */
 const suggestions = {
   settings: [
@@ -129,8 +134,9 @@ function collect(map: unknown, values: Record<string, unknown>, at: At, inAxes =
     const written = String(pair.key.value);
     const offset = offsetOf(pair.key);
     const plain = written.toLowerCase().replace(/[_-]/g, '');
-    const axis = Object.hasOwn(axisNames, plain) ? `axes.${axisNames[plain]}` : null;
-    const path = axis ?? (!inAxes && Object.hasOwn(settingNames, plain) ? settingNames[plain]! : null);
+    const axisName = axisNames.get(plain);
+    const axis = axisName === undefined ? null : `axes.${axisName}`;
+    const path = axis ?? (inAxes ? null : (settingNames.get(plain) ?? null));
     if (path === null) return unknownField(written, at(offset), inAxes);
     const value = values[written];
     if (path === 'axes') {
@@ -200,7 +206,7 @@ function build(fields: Fields, fileName: string, at: At, defaults: YamlDefaults)
   }
   const parsed = contextExperimentSchema.safeParse({ ...settings, axes });
   if (parsed.success) return ok({ experiment: parsed.data, documentFile: document.value });
-  const issue = parsed.error.issues[0]!;
+  const issue = item(parsed.error.issues, 0);
   const { place, name } = locate(issue.path, fields, at, fileName);
   const words = sentence(issueMessage(issue));
   return denied('bad-input', `${place}: ${name === '' || words.startsWith(`${name} `) ? '' : `${name}: `}${words}`, {
@@ -264,6 +270,6 @@ function offsetOf(node: unknown): number {
 
 /** One line, closed by a full stop. */
 function sentence(message: string): string {
-  const line = message.split('\n')[0]!.trim();
+  const line = (message.split('\n')[0] ?? '').trim();
   return /[.!?]$/.test(line) ? line : `${line}.`;
 }
