@@ -1,0 +1,223 @@
+/**
+ * Composition root, used by every host: data folder, lock, database, door, engine, experiments, simulator. Hosts start it, hand
+ * requests in and events out, and stop it; they decide nothing.
+ */
+import { randomBytes } from 'node:crypto';
+import type { CallId, RunId } from '../contract/ids.ts';
+import { type Result, ok } from '../contract/denials.ts';
+import type { EngineEvent } from '../contract/events.ts';
+import type { Settings } from '../contract/settings.ts';
+import { type Engine, createEngine } from '../engine/engine.ts';
+import type { Clock } from '../engine/ports.ts';
+import { createEstimator } from './estimating/estimator.ts';
+import { createExperimentRunner } from './experiments/runner.ts';
+import { createExports } from './experiments/export.ts';
+import { createHandlers } from './handlers.ts';
+import type { EngineDoor } from './rpc/dispatcher.ts';
+import {
+  type ServerWatch,
+  type Target,
+  createServerWatch,
+  ollamaTarget,
+  simulatorTarget,
+} from './server/server-watch.ts';
+import { createSubjects } from './server/subjects.ts';
+import { type SimulatorHost, createSimulatorHost } from './simulator/host.ts';
+import { type Home, openHome } from './storage/home.ts';
+import { type LockInfo, acquireLock } from './storage/lock.ts';
+import { openStore } from './storage/store.ts';
+import type { Store, StoreNotice } from './storage/store-types.ts';
+import { openDiagnosticLog } from './telemetry/diagnostic-log.ts';
+
+export interface RuntimeOptions {
+  readonly host: LockInfo['host'];
+  /** `--home`. */
+  readonly home?: string | undefined;
+  /** `--ollama`: beats the setting and OLLAMA_HOST for this process, and is not saved. */
+  readonly ollamaUrl?: string | undefined;
+  /** `--simulate`: for this process, not saved. */
+  readonly simulate?: boolean | undefined;
+  /** Beats the setting; 0 = no waiting. */
+  readonly simulatorTimeScale?: number | undefined;
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+export interface Runtime extends EngineDoor {
+  readonly home: Home;
+  readonly notices: readonly StoreNotice[];
+  /** The first look at the server has ended. */
+  readonly ready: Promise<void>;
+  /** Where this process can be reached, for whoever starts a second one. */
+  announce(url: string): void;
+  /** Cancels what runs, waits until it has settled and is stored, closes everything. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** Everything the request handlers may use. */
+export interface Parts {
+  readonly options: RuntimeOptions;
+  readonly home: Home;
+  readonly store: Store;
+  readonly notices: StoreNotice[];
+  readonly clock: Clock;
+  readonly engine: Engine;
+  readonly watch: ServerWatch;
+  readonly simulator: SimulatorHost;
+  readonly experiments: ReturnType<typeof createExperimentRunner>;
+  readonly exports: ReturnType<typeof createExports>;
+  readonly emit: (event: EngineEvent) => void;
+  settings(): Settings;
+  saveSettings(settings: Settings): Result<Settings>;
+}
+
+export async function createRuntime(options: RuntimeOptions): Promise<Result<Runtime>> {
+  const environment = options.environment ?? process.env;
+  const home = openHome({ flag: options.home, environment });
+  if (!home.ok) return home;
+  const lock = acquireLock(home.value, { pid: process.pid, host: options.host, url: null });
+  if (!lock.ok) return lock;
+  const clock = systemClock;
+  const opened = openStore({ home: home.value, clock });
+  if (!opened.ok) {
+    lock.value.release();
+    return opened;
+  }
+  const { store } = opened.value;
+  const log = openDiagnosticLog({ folder: home.value.logsFolder, clock });
+  let settings = store.settings();
+  const target = firstTarget(options, settings, environment);
+  if (!target.ok) {
+    store.close();
+    lock.value.release();
+    return target;
+  }
+
+  const listeners = new Set<(event: EngineEvent) => void>();
+  const emit = (event: EngineEvent): void => {
+    for (const listener of listeners) listener(event);
+  };
+  const notices = [...opened.value.notices];
+  const simulator = createSimulatorHost({ timeScale: () => options.simulatorTimeScale ?? settings.simulatorTimeScale });
+  const watch = createServerWatch({
+    target: target.value,
+    clock,
+    emit,
+    log: (entry) => log.write({ ...entry, event: entry.what }),
+  });
+  const subjects = createSubjects({ watch, store, localOnly: () => settings.localOnly });
+  const estimator = createEstimator();
+  const ids = { call: () => newId('call') as CallId, run: () => newId('run') as RunId };
+  const engine = createEngine({
+    clock,
+    ids,
+    subjects,
+    estimator,
+    model: {
+      stream: (request, signal) => watch.door().stream(request, signal),
+      running: (signal) => watch.door().running(signal),
+    },
+    journal: {
+      callClosed(record) {
+        subjects.learn(record);
+        void watch.refreshRunning();
+        const stored = store.callClosed(record);
+        if (!stored.ok) return stored;
+        if (stored.value.cell !== null && record.runId !== null)
+          emit({ type: 'cell-changed', runId: record.runId, cell: stored.value.cell });
+        if (stored.value.run !== null) emit({ type: 'run-changed', run: stored.value.run });
+        return ok(undefined);
+      },
+    },
+    events: { emit },
+  });
+  const interrupted = store.interruptOpenRuns();
+  if (interrupted.ok && interrupted.value.length > 0) notices.push(interruptedNotice(interrupted.value.length));
+  const experiments = createExperimentRunner({ engine, store, clock, ids, emit, watch });
+  const exports = createExports({ store });
+  const parts: Parts = {
+    options,
+    home: home.value,
+    store,
+    notices,
+    clock,
+    engine,
+    watch,
+    simulator,
+    experiments,
+    exports,
+    emit,
+    settings: () => settings,
+    saveSettings(next) {
+      const saved = store.saveSettings(next);
+      if (saved.ok) {
+        settings = saved.value;
+        emit({ type: 'settings-changed', settings });
+      }
+      return saved;
+    },
+  };
+  const handle = createHandlers(parts);
+  const ready = begin(parts, target.value);
+
+  let stopping: Promise<void> | null = null;
+  const stop = async (): Promise<void> => {
+    watch.stop();
+    await experiments.stop('shutdown');
+    await engine.stop('shutdown');
+    await ready.catch(() => undefined);
+    await simulator.stop();
+    await estimator.stop();
+    listeners.clear();
+    store.close();
+    lock.value.release();
+    await log.close();
+  };
+  return ok({
+    home: home.value,
+    notices,
+    ready,
+    handle,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    announce: (url) => lock.value.update({ pid: process.pid, host: options.host, url }),
+    stop: () => (stopping ??= stop()),
+  });
+}
+
+/** `--simulate` and the saved switch start the simulator; a server that was named by flag beats the saved switch. */
+async function begin(parts: Parts, target: Target): Promise<void> {
+  const { options, simulator, watch } = parts;
+  if (options.simulate === true || (parts.settings().useSimulator && options.ollamaUrl === undefined)) {
+    const url = await simulator.start();
+    await watch.point(simulatorTarget(url));
+    return;
+  }
+  await watch.point(target);
+}
+
+function firstTarget(options: RuntimeOptions, settings: Settings, environment: NodeJS.ProcessEnv): Result<Target> {
+  return ollamaTarget({ flag: options.ollamaUrl, setting: settings.ollamaUrl, env: environment.OLLAMA_HOST });
+}
+
+function interruptedNotice(runs: number): StoreNotice {
+  return {
+    level: 'warning',
+    text:
+      runs === 1
+        ? 'A run was cut off when Spillway ended. Its finished cells are there.'
+        : `${runs} runs were cut off when Spillway ended. Their finished cells are there.`,
+    next: 'Resume it from History.',
+  };
+}
+
+export const systemClock: Clock = {
+  now: () => new Date().toISOString(),
+  monotonicMs: () => performance.now(),
+};
+
+/** Sorts by time of making, which keeps index pages together. */
+function newId(kind: string): string {
+  return `${kind}_${Date.now().toString(36)}${randomBytes(8).toString('hex')}`;
+}

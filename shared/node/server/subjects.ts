@@ -1,0 +1,128 @@
+/** What is known about server and model before a call: facts, what was learned, what earlier calls have shown. */
+import { createHash } from 'node:crypto';
+import type { CallRecord, CallRequest } from '../../contract/calls.ts';
+import { type Result, denied, ok } from '../../contract/denials.ts';
+import type { Tokens } from '../../contract/units.ts';
+import { type LearnedRatio, estimateMessages, learnRatio } from '../../engine/estimate/estimate.ts';
+import type { CancelSignal, Subject, SubjectPort } from '../../engine/ports.ts';
+import { fullName } from '../../engine/running.ts';
+import type { Store } from '../storage/store-types.ts';
+import { type ServerWatch, notUp } from './server-watch.ts';
+
+/** Prompts whose true count is remembered; the oldest goes first. */
+const COUNTED_MAX = 500;
+const WINDOWS_MAX = 20;
+/** Reading a longer prompt again costs this thread more than one more sample is worth. */
+const LEARN_CHARACTERS_MAX = 500_000;
+
+export interface Subjects extends SubjectPort {
+  /** Learns from a finished call: characters per token, the server's default window, memory at that window. */
+  learn(record: CallRecord): void;
+}
+
+export function createSubjects(options: { watch: ServerWatch; store: Store; localOnly: () => boolean }): Subjects {
+  const { watch, store } = options;
+  const learned = new Map<string, LearnedRatio>();
+  for (const [key, json] of store.learnedRatios()) {
+    const ratio = parseRatio(json);
+    if (ratio !== null) learned.set(key, ratio);
+  }
+  const defaults = new Map<string, Tokens>();
+  const memory = new Map<string, Map<number, number>>();
+  const counted = new Map<string, number>();
+  /** The simulator's models are no model of a real server, even under one name. */
+  const keyOf = (model: string): string =>
+    `${watch.status().kind === 'simulator' ? 'simulated ' : ''}${fullName(model)}`;
+  const serverKey = (): string => watch.target().address.url;
+
+  return {
+    async of(model, signal): Promise<Result<Subject>> {
+      const refused = await admit(model, signal);
+      if (refused !== null) return refused;
+      const status = watch.status();
+      const facts = await watch.facts(model, signal);
+      const key = keyOf(model);
+      return ok({
+        server: status.url,
+        serverVersion: status.version,
+        simulated: status.kind === 'simulator',
+        facts: facts.ok ? facts.value : null,
+        digest:
+          status.models.find((entry) => fullName(entry.name) === fullName(model))?.digest ??
+          (facts.ok ? facts.value.digest : null),
+        learned: learned.get(key) ?? null,
+        defaultNumCtx: defaults.get(`${serverKey()} ${key}`) ?? null,
+        running: status.running,
+        countedOf: (request) => counted.get(promptKey(key, request)) ?? null,
+        memorySeen: [...(memory.get(key) ?? [])].map(([window, bytes]) => ({ window, bytes })),
+      });
+    },
+    learn(record) {
+      const key = keyOf(record.request.model);
+      if (record.simulated !== (watch.status().kind === 'simulator')) return;
+      if (record.numCtxRunning !== null) {
+        if (record.request.numCtx === null) defaults.set(`${serverKey()} ${key}`, record.numCtxRunning);
+        if (record.memoryBytes !== null) remember(memory, key, record.numCtxRunning, record.memoryBytes);
+      }
+      learnCount(record, key);
+    },
+  };
+
+  /** A cloud model never leaves in local-only mode; a server that is down is looked at once more before saying so. */
+  async function admit(model: string, signal: CancelSignal): Promise<Result<never> | null> {
+    if (watch.status().state !== 'up') await watch.look();
+    const status = watch.status();
+    if (status.state !== 'up') return notUp(status);
+    if (signal.aborted) return denied('cancelled', 'Stopped before it was sent.');
+    const cloud =
+      /[:-]cloud$/i.test(model.trim()) ||
+      status.models.some((entry) => entry.cloud && fullName(entry.name) === fullName(model));
+    if (cloud && options.localOnly()) {
+      return denied('cloud-model', `${model} runs on another machine, and Spillway is in local-only mode.`, {
+        field: 'model',
+        next: 'Choose a local model, or switch local-only mode off in Settings.',
+      });
+    }
+    return null;
+  }
+
+  function learnCount(record: CallRecord, key: string): void {
+    const count = record.reply.promptEvalCount;
+    const isUncut =
+      record.truncation.kinds.every((kind) => kind === 'intact') &&
+      (record.truncation.confidence === 'exact' || record.truncation.confidence === 'certain');
+    if (count === null || !isUncut || record.promptCharacters > LEARN_CHARACTERS_MAX) return;
+    counted.set(promptKey(key, record.request), count);
+    if (counted.size > COUNTED_MAX) counted.delete(counted.keys().next().value ?? '');
+    const sizes = estimateMessages(record.request.messages);
+    const before = learned.get(key) ?? null;
+    const after = learnRatio(before, { script: sizes.script, tableTokens: sizes.tableTokens, countedTokens: count });
+    if (after === before) return;
+    learned.set(key, after);
+    store.saveLearnedRatio(key, JSON.stringify(after));
+  }
+}
+
+function remember(memory: Map<string, Map<number, number>>, key: string, window: number, bytes: number): void {
+  const seen = memory.get(key) ?? new Map<number, number>();
+  memory.set(key, seen.set(window, bytes));
+  if (seen.size > WINDOWS_MAX) seen.delete(seen.keys().next().value ?? 0);
+}
+
+/** The count belongs to the whole prompt as it went out; the thinking switch can change the template. */
+function promptKey(model: string, request: CallRequest): string {
+  const hash = createHash('sha256');
+  hash.update(`${model}\n${request.route}\n${String(request.think)}\n`);
+  for (const message of request.messages)
+    hash.update(`${message.role} ${message.content.length}\n`).update(message.content);
+  return hash.digest('base64');
+}
+
+function parseRatio(json: string): LearnedRatio | null {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null && 'scripts' in value ? (value as LearnedRatio) : null;
+  } catch {
+    return null;
+  }
+}
