@@ -1,0 +1,169 @@
+/** What the compatibility routes share: a request in Ollama's own terms, and a sink that speaks another wire format. */
+import { goJson } from './wire.ts';
+import type {
+  LogprobEntry,
+  Metrics,
+  ParsedRequest,
+  ReplyChunk,
+  ReplySink,
+  ReplyStream,
+  RouteContext,
+  ToolCall,
+} from './options.ts';
+
+/** A reply that was not streamed, summed up. */
+export interface WholeReply {
+  readonly thinking: string;
+  readonly content: string;
+  readonly toolCalls: readonly ToolCall[];
+  readonly logprobs: readonly LogprobEntry[];
+  /** '' where the reply ended without a done chunk. */
+  readonly doneReason: string;
+  readonly metrics: Metrics | null;
+  /** `_debug_render_only`: the prompt as rendered. */
+  readonly rendered: string | null;
+}
+
+export interface V1Format {
+  /** Body of an error before the first byte. */
+  refusal(status: number, error: string): unknown;
+  whole(reply: WholeReply): unknown;
+  /** Further headers of a streamed reply. */
+  readonly streamHeaders: readonly (readonly [string, string])[];
+  /** One string for each write to the socket. */
+  writes(chunk: ReplyChunk): readonly string[];
+  /** What is left of a failure once the stream has begun. */
+  broken(error: string): readonly string[];
+}
+
+export function v1Sink(context: RouteContext, format: V1Format, streamed: boolean): ReplySink {
+  return streamed ? streamedSink(context, format) : wholeSink(context, format);
+}
+
+/** Replies of the compatibility routes end with a line feed and name no charset. */
+export function sendV1(context: RouteContext, status: number, body: unknown): void {
+  context.text(status, `${goJson(body)}\n`, 'application/json');
+}
+
+/** Refusals of the route itself, before Ollama's own handler is asked. */
+export function refuseV1(
+  context: RouteContext,
+  format: Pick<V1Format, 'refusal'>,
+  status: number,
+  error: string,
+): void {
+  context.json(status, format.refusal(status, error));
+}
+
+/** A request with nothing set but what is given. */
+export function parsedRequest(
+  given: Partial<ParsedRequest> & Pick<ParsedRequest, 'kind' | 'model' | 'stream'>,
+): ParsedRequest {
+  return {
+    messages: undefined,
+    prompt: '',
+    suffix: '',
+    system: undefined,
+    template: '',
+    context: [],
+    raw: false,
+    images: [],
+    format: undefined,
+    keepAliveSeconds: undefined,
+    tools: [],
+    options: {},
+    think: undefined,
+    truncate: undefined,
+    shift: undefined,
+    logprobs: false,
+    topLogprobs: 0,
+    debugRenderOnly: false,
+    ...given,
+  };
+}
+
+/** Decodes the body as Go would into an object; null after refusing. */
+export function readObject(
+  context: RouteContext,
+  format: Pick<V1Format, 'refusal'>,
+  decode: (body: string) => unknown,
+): Readonly<Record<string, unknown>> | null {
+  try {
+    const value = decode(context.body);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    refuseV1(context, format, 400, 'invalid request body');
+  } catch (error) {
+    refuseV1(context, format, 400, error instanceof Error ? error.message : String(error));
+  }
+  return null;
+}
+
+export const unixSeconds = (): number => Math.floor(Date.now() / 1000);
+
+function wholeSink(context: RouteContext, format: V1Format): ReplySink {
+  const chunks: ReplyChunk[] = [];
+  const refuse = (status: number, error: string): void => sendV1(context, status, format.refusal(status, error));
+  return {
+    refuse,
+    fail: refuse,
+    alone: (reply) =>
+      sendV1(
+        context,
+        200,
+        format.whole({
+          ...sum([]),
+          doneReason: reply.kind === 'render' ? '' : reply.kind,
+          rendered: reply.kind === 'render' ? reply.text : null,
+        }),
+      ),
+    chunk: (chunk) => void chunks.push(chunk),
+    end: () => sendV1(context, 200, format.whole(sum(chunks))),
+  };
+}
+
+function streamedSink(context: RouteContext, format: V1Format): ReplySink {
+  let stream: ReplyStream | null = null;
+  const open = (): ReplyStream => (stream ??= context.stream('text/event-stream', format.streamHeaders));
+  const refuse = (status: number, error: string): void => sendV1(context, status, format.refusal(status, error));
+  return {
+    refuse,
+    alone(reply) {
+      if (reply.kind === 'render') sendV1(context, 200, format.whole({ ...sum([]), rendered: reply.text }));
+      else {
+        for (const text of format.writes(doneChunk(reply.kind))) void open().write(text);
+        open().end();
+      }
+    },
+    async chunk(chunk) {
+      for (const text of format.writes(chunk)) await open().write(text);
+    },
+    fail(status, error) {
+      if (stream === null) return refuse(status, error);
+      for (const text of format.broken(error)) void open().write(text);
+      open().end();
+    },
+    end: () => open().end(),
+  };
+}
+
+const doneChunk = (doneReason: string): ReplyChunk => ({
+  thinking: '',
+  content: '',
+  toolCalls: [],
+  logprobs: [],
+  done: true,
+  doneReason,
+});
+
+function sum(chunks: readonly ReplyChunk[]): WholeReply {
+  const last = chunks.at(-1);
+  return {
+    thinking: chunks.map((chunk) => chunk.thinking).join(''),
+    content: chunks.map((chunk) => chunk.content).join(''),
+    toolCalls: chunks.flatMap((chunk) => chunk.toolCalls),
+    logprobs: chunks.flatMap((chunk) => chunk.logprobs),
+    doneReason: last?.done === true ? (last.doneReason ?? '') : '',
+    metrics: last?.metrics ?? null,
+    rendered: null,
+  };
+}
