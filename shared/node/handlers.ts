@@ -91,21 +91,14 @@ function table(parts: Parts): Handlers {
 
     'document.put': (document) => store.putDocument(document),
     'context.plan': (experiment) => experiments.plan(experiment),
-    'context.start': async (experiment) => {
-      const started = await experiments.start(experiment);
-      return started.ok ? ok({ runId: started.value.runId }) : started;
-    },
+    'context.start': (experiment) => experiments.start(experiment),
     'run.list': ({ search, limit }) => ok(store.runs({ search, limit })),
     'run.get': ({ runId }) => {
       const run = store.run(runId);
       return run === null ? notFound('run') : ok({ run, cells: store.cells(runId) });
     },
-    'run.cancel': ({ runId }) =>
-      experiments.cancel(runId) ? ok({}) : notFound('running run', 'It has ended already.'),
-    'run.resume': async ({ runId }) => {
-      const resumed = await experiments.resume(runId);
-      return resumed.ok ? ok({}) : resumed;
-    },
+    'run.cancel': ({ runId }) => experiments.cancel(runId),
+    'run.resume': ({ runId }) => experiments.resume(runId),
     'run.delete': ({ runId }) => {
       const deleted = store.deleteRun(runId);
       return deleted.ok ? ok({}) : deleted;

@@ -7,10 +7,12 @@ import type { CallId, RunId } from '../contract/ids.ts';
 import { type Result, ok } from '../contract/denials.ts';
 import type { EngineEvent } from '../contract/events.ts';
 import type { Settings } from '../contract/settings.ts';
+import { never } from '../engine/cancel.ts';
 import { type Engine, createEngine } from '../engine/engine.ts';
+import { estimateText } from '../engine/estimate/estimate.ts';
 import type { Clock } from '../engine/ports.ts';
 import { createEstimator } from './estimating/estimator.ts';
-import { createExperimentRunner } from './experiments/runner.ts';
+import { type Runner, type RunnerServer, createRunner } from './experiments/runner.ts';
 import { createExports } from './experiments/export.ts';
 import { createHandlers } from './handlers.ts';
 import type { EngineDoor } from './rpc/dispatcher.ts';
@@ -63,7 +65,7 @@ export interface Parts {
   readonly engine: Engine;
   readonly watch: ServerWatch;
   readonly simulator: SimulatorHost;
-  readonly experiments: ReturnType<typeof createExperimentRunner>;
+  readonly experiments: Runner;
   readonly exports: ReturnType<typeof createExports>;
   readonly emit: (event: EngineEvent) => void;
   settings(): Settings;
@@ -121,18 +123,26 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
         subjects.learn(record);
         void watch.refreshRunning();
         const stored = store.callClosed(record);
-        if (!stored.ok) return stored;
-        if (stored.value.cell !== null && record.runId !== null)
-          emit({ type: 'cell-changed', runId: record.runId, cell: stored.value.cell });
-        if (stored.value.run !== null) emit({ type: 'run-changed', run: stored.value.run });
-        return ok(undefined);
+        return stored.ok ? ok(undefined) : stored;
       },
     },
     events: { emit },
   });
   const interrupted = store.interruptOpenRuns();
   if (interrupted.ok && interrupted.value.length > 0) notices.push(interruptedNotice(interrupted.value.length));
-  const experiments = createExperimentRunner({ engine, store, clock, ids, emit, watch });
+  const experiments = createRunner({
+    engine,
+    store,
+    clock,
+    ids,
+    emit,
+    server: () => runnerServer(watch),
+    facts: async (model) => {
+      const found = await watch.facts(model, never);
+      return found.ok ? found.value : null;
+    },
+    estimateTokens: (text) => estimateText(text).likely,
+  });
   const exports = createExports({ store });
   const parts: Parts = {
     options,
@@ -162,7 +172,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
   let stopping: Promise<void> | null = null;
   const stop = async (): Promise<void> => {
     watch.stop();
-    await experiments.stop('shutdown');
+    await experiments.stop();
     await engine.stop('shutdown');
     await ready.catch(() => undefined);
     await simulator.stop();
@@ -195,6 +205,17 @@ async function begin(parts: Parts, target: Target): Promise<void> {
     return;
   }
   await watch.point(target);
+}
+
+async function runnerServer(watch: ServerWatch): Promise<Result<RunnerServer>> {
+  const status = watch.status().state === 'up' ? watch.status() : await watch.look();
+  if (status.state !== 'up') return notUp(status);
+  return ok({
+    url: status.url,
+    version: status.version,
+    simulated: status.kind === 'simulator',
+    models: status.models.map((model) => model.name),
+  });
 }
 
 function firstTarget(options: RuntimeOptions, settings: Settings, environment: NodeJS.ProcessEnv): Result<Target> {
