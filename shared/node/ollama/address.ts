@@ -58,6 +58,8 @@ export function parseOllamaHost(text: string): Result<OllamaAddress> {
   const slash = rest.indexOf('/');
   const authority = slash < 0 ? rest : rest.slice(0, slash);
   const path = slash < 0 ? '' : rest.slice(slash).replace(/\/+$/, '');
+  if (/["'<>{}|^`]|\/\//.test(path))
+    return wrong(`${path} is not a path`, 'Write it like http://127.0.0.1:11434/path.');
   const at = authority.lastIndexOf('@');
   const split = splitPort(authority.slice(at + 1));
   if (split === null) return wrong('the port must be a number from 1 to 65535', 'Write it like 127.0.0.1:11434.');
