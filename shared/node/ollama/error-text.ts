@@ -70,7 +70,7 @@ function dig(value: unknown, depth: number): Found {
     return inner === undefined ? { text: value, needs: null, has: null } : dig(inner, depth + 1);
   }
   if (typeof value !== 'object' || value === null)
-    return { text: value == null ? null : String(value), needs: null, has: null };
+    return { text: value === null || value === undefined ? null : String(value), needs: null, has: null };
   const record = value as Record<string, unknown>;
   const inner = depth < 4 && record.error !== undefined && record.error !== null ? dig(record.error, depth + 1) : null;
   const message = typeof record.message === 'string' ? record.message : null;

@@ -7,26 +7,17 @@ export function versionOf(body: unknown): string | null {
   return textOrNull(asRecord(body).version);
 }
 
-export function modelsOf(body: unknown): ModelSummary[] {
-  return list(body).map((model) => {
-    const details = asRecord(model.details);
-    const name = asText(model.name) || asText(model.model);
-    return {
-      name,
-      digest: textOrNull(model.digest),
-      sizeBytes: asBytes(model.size),
-      family: textOrNull(details.family),
-      parameterSize: textOrNull(details.parameter_size),
-      quantization: textOrNull(details.quantization_level),
-      trainedContext: asTokens(details.context_length),
-      capabilities: Array.isArray(model.capabilities) ? texts(model.capabilities) : null,
-      cloud: isCloud(name) || asText(model.remote_host) !== '' || asText(model.remote_model) !== '',
-    };
-  });
+/** null when the document has no list of models at all. */
+export function modelsOf(body: unknown): ModelSummary[] | null {
+  const models = listOf(body);
+  return models === null ? null : models.map(summaryOf);
 }
 
-export function runningOf(body: unknown): RunningModel[] {
-  return list(body).map((model) => ({
+/** null when the document has no list of models at all; an empty list is a server with nothing loaded. */
+export function runningOf(body: unknown): RunningModel[] | null {
+  const models = listOf(body);
+  if (models === null) return null;
+  return models.map((model) => ({
     name: asText(model.name) || asText(model.model),
     digest: textOrNull(model.digest),
     contextLength: asTokens(model.context_length),
@@ -60,6 +51,22 @@ export function factsOf(name: string, body: unknown, digest: string | null): Mod
 export function isCloud(name: string): boolean {
   const tag = name.slice(name.lastIndexOf(':') + 1);
   return name.includes(':') && (tag === 'cloud' || tag.endsWith('-cloud'));
+}
+
+function summaryOf(model: Readonly<Record<string, unknown>>): ModelSummary {
+  const details = asRecord(model.details);
+  const name = asText(model.name) || asText(model.model);
+  return {
+    name,
+    digest: textOrNull(model.digest),
+    sizeBytes: asBytes(model.size),
+    family: textOrNull(details.family),
+    parameterSize: textOrNull(details.parameter_size),
+    quantization: textOrNull(details.quantization_level),
+    trainedContext: asTokens(details.context_length),
+    capabilities: Array.isArray(model.capabilities) ? texts(model.capabilities) : null,
+    cloud: isCloud(name) || asText(model.remote_host) !== '' || asText(model.remote_model) !== '',
+  };
 }
 
 /** Two pretokenizers and one architecture add it without saying so in their metadata. */
@@ -98,9 +105,11 @@ function modelfileNumCtx(parameters: string): ModelFacts['modelfileNumCtx'] {
   return match === null ? null : asTokens(Number(match[1])) || null;
 }
 
-function list(body: unknown): Readonly<Record<string, unknown>>[] {
-  const models = asRecord(body).models;
-  return Array.isArray(models) ? models.map(asRecord) : [];
+/** Go writes an empty list as null in some versions. */
+function listOf(body: unknown): Readonly<Record<string, unknown>>[] | null {
+  const { models } = asRecord(body);
+  if (models === null) return [];
+  return Array.isArray(models) ? models.map(asRecord) : null;
 }
 
 function texts(values: readonly unknown[]): string[] {

@@ -47,9 +47,9 @@ async function lookAt(address: OllamaAddress, host: string, signal: CancelSignal
   watch.onAbort(() => exchange.close());
   try {
     const head = await exchange.head;
-    const silent = watch.timedOut ? `no answer in ${secondsText(timeoutMs)}` : 'stopped';
+    const silent = (): string => (watch.timedOut ? `no answer in ${secondsText(timeoutMs)}` : 'stopped');
     if ('phase' in head) {
-      const outcome = watch.reason !== null ? silent : spoken(head);
+      const outcome = watch.reason !== null ? silent() : spoken(head);
       return { address: at, outcome, version: null };
     }
     let body = '';
@@ -58,7 +58,7 @@ async function lookAt(address: OllamaAddress, host: string, signal: CancelSignal
       body += decoder.decode(part, { stream: true });
       if (body.length > versionBytesMax) break;
     }
-    if (watch.reason !== null) return { address: at, outcome: silent, version: null };
+    if (watch.reason !== null) return { address: at, outcome: silent(), version: null };
     if (head.status === 403) return { address: at, outcome: 'answers, but does not allow this Host', version: null };
     const version = head.status === 200 ? versionIn(body) : null;
     return { address: at, outcome: version === null ? 'answers, but is not Ollama' : `Ollama ${version}`, version };

@@ -94,10 +94,10 @@ function wholeParser(options: ParserOptions): StreamParser {
   const parts: Uint8Array[] = [];
   let size = 0;
   return {
-    *push(part) {
-      if (size > wholeBytesMax) return;
-      parts.push(part);
+    push(part) {
+      if (size <= wholeBytesMax) parts.push(part);
       size += part.byteLength;
+      return [];
     },
     get over() {
       return size > wholeBytesMax;
@@ -133,9 +133,10 @@ function refusalParser(options: ParserOptions): StreamParser {
   const raw = createRawCopy(refusalBytesMax);
   let size = 0;
   return {
-    *push(part) {
+    push(part) {
       raw.add(part);
       size += part.byteLength;
+      return [];
     },
     get over() {
       return size > refusalBytesMax;

@@ -147,7 +147,7 @@ describe('recorded replies', () => {
 describe('terminal states', () => {
   const partial = line('one ') + line('two ');
 
-  test.each<[string, string, Partial<ReplyEnd>]>([
+  test.each<[string, string, { [Key in keyof ReplyEnd]?: unknown }]>([
     [
       'a done line',
       partial + last({ prompt_eval_count: 7 }),
