@@ -162,7 +162,11 @@ export type Brain = (ask: BrainAsk) => ModelText;
 
 export interface ToolCall {
   readonly id?: string;
-  readonly function: { readonly index?: number; readonly name: string; readonly arguments: Readonly<Record<string, unknown>> };
+  readonly function: {
+    readonly index?: number;
+    readonly name: string;
+    readonly arguments: Readonly<Record<string, unknown>>;
+  };
 }
 
 export interface ChatMessage {
@@ -211,7 +215,11 @@ export interface LogprobEntry {
   readonly token: string;
   readonly logprob: number;
   readonly bytes: readonly number[];
-  readonly top_logprobs?: readonly { readonly token: string; readonly logprob: number; readonly bytes: readonly number[] }[];
+  readonly top_logprobs?: readonly {
+    readonly token: string;
+    readonly logprob: number;
+    readonly bytes: readonly number[];
+  }[];
 }
 
 export interface Metrics {
@@ -262,6 +270,7 @@ export interface SimulatorState {
   readonly behaviour: ServerBehaviour;
   readonly profiles: readonly ModelProfile[];
   readonly brain: Brain;
+  readonly pinTokens: ((text: string, model: string) => number | null) | null;
   readonly tokenizer: Tokenizer;
   readonly scheduler: Scheduler;
   readonly log: SimulatorLog;
@@ -283,9 +292,12 @@ export interface RouteContext {
   json(status: number, value: unknown, contentType?: string): void;
   text(status: number, text: string, contentType?: string): void;
   /** Opens a stream with this content type; write sends one chunk and resolves when the socket can take more. */
-  stream(contentType: string): ReplyStream;
+  /** A stream that fails before its first chunk: an error status, chunked, without a charset. */
+  failStream(status: number, text: string): void;
+  stream(contentType: string, headers?: readonly (readonly [string, string])[]): ReplyStream;
 }
 
+/** A chunk a call; `write` resolves when the socket can take more, or has gone. */
 export interface ReplyStream {
   write(text: string): Promise<void>;
   end(): void;
