@@ -1,0 +1,200 @@
+/**
+ * What the reply's own fields prove, by the mechanism: a prompt can lose whole messages or be cut to one exact size, nothing
+ * else. So a count that is neither is a whole prompt, whatever a ratio of characters to tokens says. Thresholds come last.
+ */
+import { type CutSize, countsWholePrompt, cutSizes, cutsAbove } from './cut-size.ts';
+import { readHistory } from './from-history.ts';
+import { type PromptReading, cannotTell, evidence, intact, nothingKnown } from './prompt-reading.ts';
+import { suspicion, withFullness } from './signs.ts';
+import { type Situation, keptTails, strangeRole } from './situation.ts';
+import { count, number } from './wording.ts';
+
+export function readFields(situation: Situation): PromptReading {
+  const { input, window } = situation;
+  const counted = input.reply.promptEvalCount;
+  if (counted === null)
+    return cannotTell(
+      null,
+      'none',
+      evidence('none', 'limits', 'The reply has no prompt count, so nothing can be said about the prompt.'),
+    );
+  if (situation.refusesInstead) {
+    return intact(
+      counted,
+      'certain',
+      evidence('certain', 'limits', 'truncate was off: a prompt over the window would have been refused, not cut.'),
+    );
+  }
+  if (window === null) return readWithoutWindow(situation, counted);
+  const cut = matchingCut(situation, counted);
+  if (cut !== null) {
+    const reading = readCutSize(situation, counted, window, cut);
+    if (reading !== null) return reading;
+  }
+  return situation.droppable > 0 ? readHistory(situation, counted, window) : readSingle(situation, counted, window);
+}
+
+/** The cut that left exactly this count; none where the messages that a cut needs cannot have been over the window. */
+function matchingCut(situation: Situation, counted: number): CutSize | null {
+  const cut = situation.cuts.find((one) => one.size === counted) ?? null;
+  if (cut === null || situation.droppable === 0 || situation.window === null) return cut;
+  // With a history, tokens are cut only when system messages and the last message alone are over the window.
+  const lastTail = keptTails(situation.input.messages, situation.input.hasUncountedParts).at(-1);
+  return lastTail !== undefined && lastTail.high < cutsAbove(cut.era, situation.window) ? null : cut;
+}
+
+/** Twice the window is beyond any error of the likely count that was ever measured. */
+const BEYOND_DOUBT = 2;
+
+function readCutSize(situation: Situation, counted: number, window: number, cut: CutSize): PromptReading | null {
+  const { low, likely, high, input } = situation;
+  const edge = cutsAbove(cut.era, window);
+  const formula = `${cut.formula}`;
+  if (input.messages.length === 0) {
+    return cannotTell(
+      counted,
+      'possible',
+      evidence('possible', 'cut-size', `${formula}. Without the text that was sent, chance cannot be ruled out.`),
+    );
+  }
+  if (high <= edge) {
+    const text = `${number(counted)} happens to be a cut size for ${number(window)}, but what was sent needs at most ${number(high)} tokens and fits.`;
+    return intact(counted, 'certain', evidence('certain', 'cut-size', text));
+  }
+  const proven = countsWholePrompt(input.serverVersion) ? low > counted : low > edge;
+  if (proven || likely >= BEYOND_DOUBT * window) return cutReading(situation, counted, window, cut, 'certain');
+  // From here on the band leaves both open: the count by chance, or the cut.
+  const doubtful = cut.size < 0.75 * window ? { cutFrom: 0.9, wholeTo: 0.72 } : { cutFrom: 1.25, wholeTo: 0 };
+  if (likely >= doubtful.cutFrom * window) return cutReading(situation, counted, window, cut, 'likely');
+  if (likely <= doubtful.wholeTo * window) {
+    const text = `${number(counted)} happens to be a cut size for ${number(window)}, but about ${number(likely)} tokens were sent.`;
+    return situation.droppable > 0 ? null : intact(counted, 'likely', evidence('likely', 'cut-size', text));
+  }
+  const text = `${formula}. About ${number(likely)} tokens were sent, so chance cannot be ruled out.`;
+  return cannotTell(counted, 'possible', evidence('possible', 'cut-size', text));
+}
+
+function cutReading(
+  situation: Situation,
+  counted: number,
+  window: number,
+  cut: CutSize,
+  confidence: 'certain' | 'likely',
+): PromptReading {
+  const { input, low, likely } = situation;
+  // A cut above one whole window means that every message that could go had gone before.
+  const dropped = situation.droppable > 0 && low > window;
+  const sent = input.estimate.source === 'counted' && !dropped ? likely : null;
+  return {
+    ...nothingKnown,
+    kinds: dropped ? ['messages-dropped', cut.kind] : [cut.kind],
+    confidence,
+    sent,
+    kept: counted,
+    lost: sent === null ? null : Math.max(0, sent - counted),
+    lostAtLeast: dropped,
+    headKept: cut.headTokens,
+    tailKept: cut.headTokens === null ? null : counted - cut.headTokens,
+    evidence: [evidence(confidence, 'cut-size', `${cut.formula}`), ...suspicion(situation, counted)],
+  };
+}
+
+/** One message, or nothing else that could go: it was cut to a known size, or it is whole. */
+function readSingle(situation: Situation, counted: number, window: number): PromptReading {
+  const { input, low, likely } = situation;
+  if (input.messages.length === 0) {
+    const text = `${number(counted)} is no cut size for ${number(window)}. Whether messages were dropped cannot be told without the request.`;
+    return cannotTell(counted, 'none', evidence('none', 'limits', text));
+  }
+  const role = strangeRole(input);
+  if (role !== null && counted < Math.max(low, likely * 0.6)) {
+    const text = `${count(counted, 'token')} for about ${number(likely)} sent: no template knows the role "${role.slice(0, 40)}", so its message may have vanished.`;
+    return cannotTell(counted, 'likely', evidence('likely', 'limits', text));
+  }
+  if (!countsWholePrompt(input.serverVersion)) {
+    return cannotTell(
+      counted,
+      'possible',
+      evidence(
+        'possible',
+        'limits',
+        'Server 0.30.0 leaves cached tokens out of its count, so a low count says nothing.',
+      ),
+    );
+  }
+  const keep = 2 * counted - window;
+  if (
+    counted < low &&
+    input.numKeep === null &&
+    keep >= 0 &&
+    counted < window &&
+    situation.cuts.some((cut) => cut.era === 'keeps-half')
+  ) {
+    const text = `${number(counted)} is the cut size for ${number(window)} with a num_keep of about ${number(keep)}, and at least ${number(low)} tokens were sent.`;
+    const cut: PromptReading = {
+      ...nothingKnown,
+      kinds: ['halved'],
+      confidence: 'likely',
+      kept: counted,
+      evidence: [evidence('likely', 'cut-size', text), ...suspicion(situation, counted)],
+    };
+    return cut;
+  }
+  const sizes = [...new Set(situation.cuts.map((cut) => number(cut.size)))].slice(0, 3);
+  const why =
+    sizes.length === 0
+      ? `A prompt over ${number(window)} would have been refused here, never cut: ${number(counted)} tokens went in whole.`
+      : `Here a prompt can only be cut to ${sizes.join(' or ')} tokens of ${number(window)}: ${number(counted)} is none of these, so nothing was lost.`;
+  const confidence = counted >= low ? 'certain' : 'likely';
+  return withFullness(counted, window, intact(counted, confidence, evidence(confidence, 'cut-size', why)));
+}
+
+/** Usual windows, for a count whose window is not known. */
+const USUAL_WINDOWS = [2_048, 4_096, 8_192, 16_384, 32_768, 40_960, 65_536, 131_072, 262_144];
+
+function readWithoutWindow(situation: Situation, counted: number): PromptReading {
+  const { input, low, likely, high } = situation;
+  if (input.messages.length === 0)
+    return cannotTell(
+      counted,
+      'none',
+      evidence('none', 'limits', 'Neither the window nor the text that was sent is known.'),
+    );
+  if (counted >= low && counted <= high && counted >= likely * 0.7) {
+    return intact(
+      counted,
+      'likely',
+      evidence('likely', 'estimate', `${number(counted)} tokens were counted where about ${number(likely)} were sent.`),
+    );
+  }
+  if (counted >= low)
+    return cannotTell(
+      counted,
+      'possible',
+      evidence(
+        'possible',
+        'estimate',
+        `${number(counted)} tokens were counted where about ${number(likely)} were sent, and the window is not known.`,
+      ),
+    );
+  for (const window of USUAL_WINDOWS) {
+    const cut = cutSizes({
+      window,
+      serverVersion: input.serverVersion,
+      numKeep: input.numKeep,
+      addsBos: input.addsBos,
+    }).find((one) => one.size === counted);
+    if (cut === undefined || input.hasImages === true) continue;
+    const text = `${cut.formula}, a usual window, and at least ${number(low)} tokens were sent.`;
+    return {
+      ...nothingKnown,
+      kinds: [cut.kind],
+      confidence: 'likely',
+      kept: counted,
+      headKept: cut.headTokens,
+      evidence: [evidence('likely', 'cut-size', text), ...suspicion(situation, counted)],
+    };
+  }
+  const text = `${number(counted)} tokens were counted where at least ${number(low)} were sent: something was lost, and without the window it cannot be told what.`;
+  return cannotTell(counted, 'likely', evidence('likely', 'estimate', text));
+}

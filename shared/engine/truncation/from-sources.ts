@@ -1,0 +1,151 @@
+/** The sources that are exact: the server log, the `context` field of /api/generate, a render with and without truncation. */
+import type { LogFacts } from './log-lines.ts';
+import { kindOfCut } from './cut-size.ts';
+import { type PromptReading, evidence, intact, nothingKnown } from './prompt-reading.ts';
+import { type Situation, strangeRole } from './situation.ts';
+import type { TruncationInput } from './types.ts';
+import { count, number } from './wording.ts';
+
+export function readLogFacts(situation: Situation, facts: LogFacts): PromptReading | null {
+  const { input } = situation;
+  const gone = facts.dropped === null ? 0 : droppedMessages(input, facts.dropped);
+  const droppedWhy =
+    facts.dropped === null || gone === 0
+      ? []
+      : [
+          evidence(
+            'exact',
+            'server-log',
+            `${count(gone, 'message')} dropped, as the server log says.`,
+            facts.dropped.raw,
+          ),
+        ];
+  if (facts.cut !== null) return logCut(situation, facts.cut, droppedWhy);
+  if (droppedWhy.length > 0) {
+    return {
+      ...nothingKnown,
+      kinds: ['messages-dropped'],
+      confidence: 'exact',
+      kept: input.reply.promptEvalCount,
+      evidence: droppedWhy,
+    };
+  }
+  const counted = input.reply.promptEvalCount;
+  // Dropped messages are logged at debug level only, so silence proves something where nothing could be dropped.
+  if (counted === null || situation.droppable > 0 || facts.promptTokens !== counted) return null;
+  // Nothing was cut, and yet a message may have vanished with a role that no template knows.
+  if (strangeRole(input) !== null) return null;
+  return intact(
+    counted,
+    'exact',
+    evidence('exact', 'server-log', `The server log has no cut for this call: ${count(counted, 'token')} went in.`),
+  );
+}
+
+function logCut(
+  situation: Situation,
+  cut: NonNullable<LogFacts['cut']>,
+  droppedWhy: PromptReading['evidence'],
+): PromptReading {
+  const why = evidence(
+    'exact',
+    'server-log',
+    `Cut from ${number(cut.prompt)} to ${number(cut.kept)} tokens, as the server log says.`,
+    cut.raw,
+  );
+  // What was cut is what was left after dropping: over the window, so nothing that could go was left.
+  const implied =
+    droppedWhy.length === 0 &&
+    situation.droppable > 0 &&
+    situation.window !== null &&
+    cut.prompt > situation.window + 1;
+  const certain = implied
+    ? [
+        evidence(
+          'certain',
+          'window-arithmetic',
+          `${number(cut.prompt)} tokens were still over ${number(situation.window ?? 0)}, so every message that could go had gone before.`,
+        ),
+      ]
+    : [];
+  const dropped = droppedWhy.length > 0 || implied;
+  const kind =
+    situation.window === null
+      ? cut.kept * 10 > cut.prompt * 9 || cut.keep >= cut.kept
+        ? 'cut-to-window'
+        : 'halved'
+      : kindOfCut(situation.window, cut.kept);
+  return {
+    kinds: dropped ? ['messages-dropped', kind] : [kind],
+    confidence: implied ? 'certain' : 'exact',
+    sent: dropped ? null : cut.prompt,
+    kept: cut.kept,
+    lost: Math.max(0, cut.prompt - cut.kept),
+    lostAtLeast: dropped,
+    headKept: Math.min(cut.keep, cut.kept),
+    tailKept: Math.max(0, cut.kept - cut.keep),
+    evidence: [why, ...droppedWhy, ...certain],
+  };
+}
+
+/** System messages before the cut point stay, so the line alone does not mean that anything went. */
+function droppedMessages(input: TruncationInput, dropped: NonNullable<LogFacts['dropped']>): number {
+  if (input.messages.length === 0) return 1;
+  const from = dropped.path === 'native' ? dropped.messages : input.messages.length - dropped.messages;
+  return input.messages
+    .slice(0, Math.max(0, Math.min(from, input.messages.length - 1)))
+    .filter((message) => message.role !== 'system').length;
+}
+
+/** `context` holds the uncut prompt without its begin token, and the output. */
+export function readContextField(situation: Situation, byCount: PromptReading): PromptReading | null {
+  const { input } = situation;
+  const { contextLength, promptEvalCount: counted, evalCount: output } = input.reply;
+  if (input.route !== 'generate' || input.raw || contextLength === null || counted === null || output === null)
+    return null;
+  const begin = beginToken(situation, counted);
+  const prompt = contextLength - output + begin;
+  const lost = prompt - counted;
+  // The output is tokenised again, so long outputs may come back a few tokens longer or shorter.
+  const tolerance = 2 + Math.ceil(output * 0.05);
+  const sum = `context has ${number(contextLength)} tokens: ${number(output)} of output, so the prompt had ${number(prompt)}`;
+  if (Math.abs(lost) <= tolerance) {
+    return intact(
+      counted,
+      'exact',
+      evidence(
+        'exact',
+        'context-field',
+        `${sum}, and ${number(counted)} were evaluated.`,
+        `context.length = ${contextLength}`,
+      ),
+    );
+  }
+  const cut = situation.cuts.find((one) => one.size === counted);
+  if (lost < 0 || (cut === undefined && lost < Math.max(64, output * 0.25))) return null;
+  const kinds = byCount.kinds.some((kind) => kind === 'halved' || kind === 'cut-to-window')
+    ? byCount.kinds
+    : [cut?.kind ?? 'halved'];
+  return {
+    ...byCount,
+    kinds,
+    confidence: 'exact',
+    sent: prompt,
+    kept: counted,
+    lost,
+    headKept: byCount.headKept ?? cut?.headTokens ?? null,
+    tailKept: byCount.tailKept ?? (cut === undefined || cut.headTokens === null ? null : counted - cut.headTokens),
+    evidence: [
+      evidence('exact', 'context-field', `${sum}: ${number(lost)} were lost.`, `context.length = ${contextLength}`),
+    ],
+  };
+}
+
+/** The cut size itself tells whether a begin token was kept, where the model was not asked. */
+function beginToken(situation: Situation, counted: number): number {
+  const { input } = situation;
+  if (input.addsBos !== null) return input.addsBos ? 1 : 0;
+  const cut = situation.cuts.find((one) => one.era === 'keeps-half' && one.size === counted);
+  const keep = input.numKeep ?? 4;
+  return cut !== undefined && cut.headTokens === keep ? 0 : 1;
+}
