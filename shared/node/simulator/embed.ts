@@ -2,7 +2,7 @@
  * /api/embed and /api/embeddings. An input over the window is cut at its end without a word; only the sum of the counts is
  * told. Vectors come from the words and letter triples of what was kept, so that texts with common words lie close.
  */
-import { decodeBody } from './body.ts';
+import { decodeObject } from './body.ts';
 import { record } from './families/template.ts';
 import type { ModelProfile, RouteContext, RouteHandler, SimulatorState } from './options.ts';
 import { countTokens, findProfile } from './pipeline.ts';
@@ -74,17 +74,15 @@ export async function embedInputs(state: SimulatorState, ask: EmbedAsk, signal: 
 }
 
 async function embed(context: RouteContext): Promise<void> {
-  const body = readBody(context);
+  const body = readBody(context, 'EmbedRequest');
   if (body === null) return;
-  const keepAlive = keepAliveOf(body['keep_alive']);
-  if (typeof keepAlive === 'string') return context.json(400, { error: keepAlive });
   const ask: EmbedAsk = {
     model: modelOf(body),
     input: body['input'],
     dimensions: typeof body['dimensions'] === 'number' ? body['dimensions'] : 0,
     truncate: body['truncate'] !== false,
     options: record(body['options']),
-    keepAliveSeconds: keepAlive,
+    keepAliveSeconds: body.keepAliveSeconds,
   };
   const result = await embedInputs(context.state, ask, context.signal);
   if (!result.ok) return context.json(result.status, { error: result.error });
@@ -99,14 +97,12 @@ async function embed(context: RouteContext): Promise<void> {
 
 /** The old route never cuts: what is too long for one batch of the runner is refused, as a failure of the server. */
 async function embedOne(context: RouteContext): Promise<void> {
-  const body = readBody(context);
+  const body = readBody(context, 'EmbeddingRequest');
   if (body === null) return;
-  const keepAlive = keepAliveOf(body['keep_alive']);
-  if (typeof keepAlive === 'string') return context.json(400, { error: keepAlive });
   const { state, signal } = context;
   const opened = await open(
     state,
-    { model: modelOf(body), options: record(body['options']), keepAliveSeconds: keepAlive },
+    { model: modelOf(body), options: record(body['options']), keepAliveSeconds: body.keepAliveSeconds },
     signal,
   );
   if (!opened.ok) return context.json(opened.status, { error: opened.error });
@@ -139,17 +135,30 @@ interface KeptText {
   readonly tokens: number;
 }
 
-function readBody(context: RouteContext): Readonly<Record<string, unknown>> | null {
+type Body = Readonly<Record<string, unknown>> & { readonly keepAliveSeconds: number | undefined };
+
+function readBody(context: RouteContext, struct: string): Body | null {
   try {
-    return record(decodeBody(context.body));
+    const fields = decodeObject(context.body, struct, fieldTypes);
+    const keepAliveSeconds = keepAliveOf(fields['keep_alive']);
+    if (typeof keepAliveSeconds !== 'string') return { ...fields, keepAliveSeconds };
+    context.json(400, { error: keepAliveSeconds });
+    return null;
   } catch (error) {
     context.json(400, { error: error instanceof Error ? error.message : String(error) });
     return null;
   }
 }
 
-const modelOf = (body: Readonly<Record<string, unknown>>): string =>
-  typeof body['model'] === 'string' ? body['model'] : '';
+const fieldTypes: Readonly<Record<string, string>> = {
+  model: 'string',
+  prompt: 'string',
+  truncate: 'bool',
+  dimensions: 'int',
+  options: 'map[string]interface {}',
+};
+
+const modelOf = (body: Body): string => (typeof body['model'] === 'string' ? body['model'] : '');
 const nonZero = (key: string, value: number): object => (value === 0 ? {} : { [key]: value });
 const elapsedNs = (startedMs: number): number => Math.max(1, Math.round((performance.now() - startedMs) * 1_000_000));
 

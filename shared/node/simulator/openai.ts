@@ -28,7 +28,7 @@ async function chatCompletions(context: RouteContext): Promise<void> {
   if (body === null) return;
   const converted = chatFromOpenAi(body);
   if (!converted.ok) return refuseV1(context, openAiRefusal, 400, converted.error);
-  const format = chatFormat(converted.request.model, wantsUsage(body));
+  const format = chatFormat(converted.request.model, wantsUsage(body), context.state.behaviour.engine === 'runner');
   await runRequest(context.state, converted.request, v1Sink(context, format, converted.request.stream), context.signal);
 }
 
@@ -100,14 +100,14 @@ async function embeddings(context: RouteContext): Promise<void> {
 const base64Floats = (values: readonly number[]): string =>
   Buffer.from(Float32Array.from(values).buffer).toString('base64');
 
-function chatFormat(model: string, includeUsage: boolean): V1Format {
+/** Servers before 0.30 name the role in every delta and finish in the chunk that was last. */
+function chatFormat(model: string, includeUsage: boolean, isOld: boolean): V1Format {
   const head = completionHead('chatcmpl', 'chat.completion.chunk', model);
   let isFirst = true;
   let sentCalls = false;
   const event = (choices: readonly unknown[], more: object = {}): string => sse({ ...head(), choices, ...more });
-  /** Only the first delta names the role; white space between the two is not sent. */
   const delta = (chunk: ReplyChunk): unknown => {
-    const role = isFirst ? { role: 'assistant' } : {};
+    const role = isFirst || isOld ? { role: 'assistant' } : {};
     isFirst = false;
     return { ...role, content: chunk.content, ...optional('reasoning', chunk.thinking), ...calls(chunk.toolCalls) };
   };
@@ -134,16 +134,16 @@ function chatFormat(model: string, includeUsage: boolean): V1Format {
     }),
     writes(chunk) {
       sentCalls ||= chunk.toolCalls.length > 0;
-      const isShown = !chunk.done || chunk.content !== '' || chunk.thinking !== '' || chunk.toolCalls.length > 0;
-      const shown = isShown
-        ? event([{ index: 0, delta: delta(chunk), finish_reason: null, ...logprobsOf(chunk.logprobs) }])
-        : '';
-      if (!chunk.done) return [shown];
-      const finish = event([
-        { index: 0, delta: {}, finish_reason: sentCalls ? 'tool_calls' : (chunk.doneReason ?? null) },
-      ]);
+      const reason = sentCalls ? 'tool_calls' : (chunk.doneReason ?? null);
+      const said = (finish: string | null): string =>
+        event([{ index: 0, delta: delta(chunk), finish_reason: finish, ...logprobsOf(chunk.logprobs) }]);
+      if (!chunk.done) return [said(null)];
+      const isEmpty = chunk.content === '' && chunk.thinking === '' && chunk.toolCalls.length === 0;
+      const finish = isOld
+        ? said(reason)
+        : `${isEmpty ? '' : said(null)}${event([{ index: 0, delta: {}, finish_reason: reason }])}`;
       const usage = includeUsage ? event([], { usage: usageOf(chunk.metrics ?? null) }) : '';
-      return [`${shown}${finish}${usage}data: [DONE]\n\n`];
+      return [`${finish}${usage}data: [DONE]\n\n`];
     },
     // The text of the failure is lost on this route: Ollama reads the error line as an empty chunk.
     broken: () => [sse({ ...head(), model: '', choices: [{ index: 0, delta: { content: '' }, finish_reason: null }] })],
