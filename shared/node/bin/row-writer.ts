@@ -1,0 +1,90 @@
+/** Writes one row a finished cell: CSV to stdout or a file, or JSON lines to stdout. Nothing is held back. */
+import { type WriteStream, createWriteStream, openSync } from 'node:fs';
+import type { CallRecord } from '../../contract/calls.ts';
+import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
+import type { Cell, RunSummary } from '../../contract/experiments.ts';
+import { contextRow } from '../csv/context-columns.ts';
+import { csvHeader, csvRow } from '../csv/csv.ts';
+import { writeOut } from './exit.ts';
+import type { RunAsk } from './run-options.ts';
+
+export interface RowWriter {
+  /** Resolves when the reader took it; never rejects. */
+  write(cell: Cell, record: CallRecord, run: RunSummary): Promise<void>;
+  /** `problem`: the file could not be written to its end. */
+  close(): Promise<{ readonly written: number; readonly problem: Denial | null }>;
+}
+
+/** Denied when the CSV file cannot be made; that is known before the first call. */
+export function openRowWriter(asked: Pick<RunAsk, 'csv' | 'json' | 'csvOptions'>): Result<RowWriter> {
+  const csv = openCsv(asked.csv);
+  if (!csv.ok) return csv;
+  let written = 0;
+  let headerWritten = false;
+  return ok({
+    async write(cell, record, run) {
+      const row = contextRow(cell, record, run);
+      if (csv.value !== null) {
+        if (!headerWritten) await csv.value.write(csvHeader(asked.csvOptions));
+        headerWritten = true;
+        await csv.value.write(csvRow(row, asked.csvOptions));
+      }
+      if (asked.json) await writeOut(`${JSON.stringify(row)}\n`);
+      written += 1;
+    },
+    async close() {
+      // A run that was stopped before its first cell still leaves a file with its columns.
+      if (csv.value !== null && !headerWritten) await csv.value.write(csvHeader(asked.csvOptions));
+      return { written, problem: (await csv.value?.close()) ?? null };
+    },
+  });
+}
+
+interface Sink {
+  write(text: string): Promise<void>;
+  close(): Promise<Denial | null>;
+}
+
+function openCsv(target: string | null): Result<Sink | null> {
+  if (target === null) return ok(null);
+  if (target === '-') return ok({ write: writeOut, close: () => Promise.resolve(null) });
+  try {
+    return ok(fileSink(createWriteStream('', { fd: openSync(target, 'w'), encoding: 'utf8' }), target));
+  } catch (error) {
+    return denied('bad-input', `${target} cannot be written: ${reasonOf(error)}.`, {
+      field: '--csv',
+      next: 'Give another file, or - for stdout.',
+    });
+  }
+}
+
+function fileSink(stream: WriteStream, target: string): Sink {
+  let problem: Denial | null = null;
+  stream.on('error', (error) => {
+    problem ??= denied('storage-failed', `${target} could not be written to its end: ${reasonOf(error)}.`, {
+      next: 'The rows are kept; export the run again from History.',
+    }).denial;
+  });
+  return {
+    write: (text) =>
+      new Promise((resolve) => {
+        if (problem !== null || stream.destroyed) return resolve();
+        stream.write(text, () => resolve());
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        if (stream.destroyed) return resolve(problem);
+        stream.once('close', () => resolve(problem));
+        stream.end();
+      }),
+  };
+}
+
+function reasonOf(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  if (code === 'ENOENT') return 'its folder is not there';
+  if (code === 'EACCES' || code === 'EPERM') return 'it may not be written';
+  if (code === 'EISDIR') return 'it is a folder';
+  if (code === 'ENOSPC') return 'the disk is full';
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,225 @@
+/**
+ * Runs one experiment from start to exit code. The engine is the one of the console; this only asks, listens and writes.
+ */
+import type { Denial } from '../../contract/denials.ts';
+import type { EngineEvent } from '../../contract/events.ts';
+import type { Cell, PlanSummary, RunSummary } from '../../contract/experiments.ts';
+import type { RunId } from '../../contract/ids.ts';
+import { type Runtime, createRuntime } from '../runtime.ts';
+import { type Ask, askOf } from './engine-client.ts';
+import { EXIT, type ExitCode, complain, onReaderGone } from './exit.ts';
+import { plainText } from './plain-text.ts';
+import { type Progress, createProgress } from './progress.ts';
+import { type RowWriter, openRowWriter } from './row-writer.ts';
+import { readyExperiment } from './run-experiment.ts';
+import { type RunAsk, type RunOptions, readRunAsk } from './run-options.ts';
+
+export async function run(file: string | undefined, options: RunOptions): Promise<ExitCode> {
+  const asked = readRunAsk(file, options);
+  if (!asked.ok) return refuse(asked.denial, EXIT.badInput);
+  const runtime = await createRuntime({
+    host: 'command-line',
+    home: options.home,
+    ollamaUrl: options.ollama,
+    // An address on the command line is meant, also where the console was left on the simulator.
+    simulate: options.simulate,
+    simulatorTimeScale: options.timeScale,
+  });
+  if (!runtime.ok) return refuse(runtime.denial, runtime.denial.code === 'bad-input' ? EXIT.badInput : EXIT.failed);
+  const stopper = createStopper();
+  try {
+    return await runOn(runtime.value, asked.value, stopper);
+  } finally {
+    stopper.release();
+    await runtime.value.stop();
+  }
+}
+
+async function runOn(runtime: Runtime, asked: RunAsk, stopper: Stopper): Promise<ExitCode> {
+  const ask = askOf(runtime);
+  for (const notice of runtime.notices) complain(plainText(notice.text), notice.next);
+  await runtime.ready;
+  const snapshot = await ask('snapshot.get', {});
+  if (!snapshot.ok) return refuse(snapshot.denial, EXIT.failed);
+  const { server } = snapshot.value;
+  if (server.state !== 'up') {
+    complain(plainText(server.problem ?? `No Ollama at ${server.url}.`), 'Or add --simulate.');
+    return EXIT.failed;
+  }
+  const ready = await readyExperiment(asked, server, ask);
+  if (!ready.ok) return refuse(ready.denial, EXIT.badInput);
+  const { experiment, warnings } = ready.value;
+  const plan = await ask('context.plan', experiment);
+  if (!plan.ok) return refuse(plan.denial, EXIT.badInput);
+  announce(
+    plan.value,
+    [...warnings, ...plan.value.warnings],
+    server.kind === 'simulator' ? 'the simulator' : server.url,
+  );
+  if (stopper.asked) return EXIT.cancelled;
+  const writer = openRowWriter(asked);
+  if (!writer.ok) return refuse(writer.denial, EXIT.badInput);
+  const watch = watchRun(runtime, ask, writer.value, createProgress(process.stderr), asked.failOn);
+  try {
+    const started = await ask('context.start', experiment);
+    if (!started.ok) return refuse(started.denial, EXIT.failed);
+    watch.follow(started.value.runId);
+    stopper.onAsked(() => void ask('run.cancel', { runId: started.value.runId }));
+    const ended = await watch.ended;
+    const rows = await writer.value.close();
+    return conclude(ended, rows, asked, watch.failedOn());
+  } finally {
+    watch.release();
+  }
+}
+
+function announce(plan: PlanSummary, warnings: readonly string[], server: string): void {
+  const time = plan.timeMs === null ? '' : `, about ${Math.ceil(plan.timeMs / 1_000)} s`;
+  complain(
+    `${plan.calls} calls on ${plainText(server)}, at most ${plan.tokensMax.toLocaleString('en-US')} tokens${time}.`,
+  );
+  for (const warning of new Set(warnings)) complain(`Note: ${plainText(warning)}`);
+}
+
+function conclude(ended: RunSummary, rows: WrittenRows, asked: RunAsk, failedOn: readonly string[]): ExitCode {
+  const said = `${ended.cellsDone} of ${ended.cellsTotal} cells done${ended.cellsFailed === 0 ? '' : `, ${ended.cellsFailed} failed`}, ${ended.cellsTruncated} lost something.`;
+  complain(said, asked.csv === null || asked.csv === '-' ? null : `${rows.written} rows in ${asked.csv}.`);
+  if (rows.problem !== null) return refuse(rows.problem, EXIT.failed);
+  if (ended.state === 'cancelled' || ended.state === 'interrupted') {
+    complain('Cancelled.', 'The finished cells are kept; History can resume the run.');
+    return EXIT.cancelled;
+  }
+  if (ended.state === 'failed') {
+    complain(plainText(ended.error ?? 'The run failed.', 1_000));
+    return EXIT.failed;
+  }
+  if (ended.cellsFailed > 0) return EXIT.failed;
+  if (failedOn.length === 0) return EXIT.done;
+  complain(`--fail-on: ${failedOn.join(', ')} occurred.`);
+  return EXIT.failOn;
+}
+
+type WrittenRows = Awaited<ReturnType<RowWriter['close']>>;
+
+interface RunWatch {
+  /** Events before this belong to no run yet; they are kept and looked at then. */
+  follow(runId: RunId): void;
+  readonly ended: Promise<RunSummary>;
+  /** The --fail-on verdicts that occurred, warm-ups left out. */
+  failedOn(): readonly string[];
+  release(): void;
+}
+
+/** Turns the events of one run into rows and lines, in order. */
+function watchRun(
+  runtime: Runtime,
+  ask: Ask,
+  writer: RowWriter,
+  progress: Progress,
+  failOn: ReadonlySet<string>,
+): RunWatch {
+  const occurred = new Set<string>();
+  const early: EngineEvent[] = [];
+  let followed: RunId | null = null;
+  let latest: RunSummary | null = null;
+  let lastRow: Promise<void> = Promise.resolve();
+  const { promise: ended, resolve } = Promise.withResolvers<RunSummary>();
+
+  async function row(runId: RunId, cell: Cell): Promise<void> {
+    const found = await ask('cell.get', { runId, cellKey: cell.plan.key });
+    if (found.ok && found.value.record !== null && latest !== null)
+      await writer.write(found.value.cell, found.value.record, latest);
+  }
+
+  function take(event: EngineEvent): void {
+    if (event.type === 'notice-raised' && event.level !== 'info') complain(plainText(event.text), event.next);
+    if (event.type === 'run-opened' && event.run.id === followed) latest = event.run;
+    if (event.type === 'run-changed' && event.run.id === followed) {
+      latest = event.run;
+      progress.run(event.run);
+      if (event.run.state === 'running') return;
+      const last = event.run;
+      void lastRow.finally(() => {
+        progress.end();
+        resolve(last);
+      });
+    }
+    if (event.type !== 'cell-changed' || event.runId !== followed) return;
+    const { cell } = event;
+    if (cell.state === 'waiting' || cell.state === 'running' || latest === null) return;
+    progress.cell(cell, counted(latest, cell));
+    if (!cell.plan.warmUp)
+      for (const verdict of [...(cell.call?.truncation.kinds ?? []), cell.call?.needle])
+        if (verdict !== undefined && failOn.has(verdict)) occurred.add(verdict);
+    const runId = event.runId;
+    lastRow = lastRow.then(() => row(runId, cell));
+  }
+
+  const release = runtime.subscribe((event) => {
+    if (followed === null && event.type !== 'notice-raised') {
+      if (event.type.startsWith('run-') || event.type === 'cell-changed') early.push(event);
+    } else take(event);
+  });
+  return {
+    follow(runId) {
+      followed = runId;
+      for (const event of early.splice(0)) take(event);
+    },
+    ended,
+    failedOn: () => [...occurred],
+    release,
+  };
+}
+
+/** The run's own counters come one event later. */
+function counted(run: RunSummary, cell: Cell): RunSummary {
+  return {
+    ...run,
+    cellsDone: run.cellsDone + (cell.state === 'done' ? 1 : 0),
+    cellsFailed: run.cellsFailed + (cell.state === 'failed' ? 1 : 0),
+  };
+}
+
+interface Stopper {
+  readonly asked: boolean;
+  /** Called once, also when the wish came before. */
+  onAsked(stop: () => void): void;
+  release(): void;
+}
+
+/** The first Ctrl-C, or a closed pipe, stops the call and the run; the second ends the program at once. */
+function createStopper(): Stopper {
+  let asked = false;
+  let stop: (() => void) | null = null;
+  const ask = (): void => {
+    if (asked) return;
+    asked = true;
+    stop?.();
+  };
+  const signalled = (): void => {
+    if (asked) process.exit(EXIT.cancelled);
+    process.stderr.write('\nStopping. Ctrl-C again ends it at once.\n');
+    ask();
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, signalled);
+  const releaseReader = onReaderGone(ask);
+  return {
+    get asked() {
+      return asked;
+    },
+    onAsked(next) {
+      stop = next;
+      if (asked) next();
+    },
+    release() {
+      for (const signal of signals) process.off(signal, signalled);
+      releaseReader();
+    },
+  };
+}
+
+function refuse(denial: Denial, code: ExitCode): ExitCode {
+  complain(plainText(denial.message, 1_000), denial.next === undefined ? null : plainText(denial.next, 1_000));
+  return code;
+}

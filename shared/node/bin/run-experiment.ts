@@ -1,0 +1,97 @@
+/** From what was asked to an experiment that this server can run: models are real, documents are stored. */
+import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
+import type { ContextExperiment } from '../../contract/experiments.ts';
+import type { ServerStatus } from '../../contract/server.ts';
+import { presetExperiment } from '../../engine/context-lab/presets.ts';
+import { fullName } from '../../engine/running.ts';
+import { nearest } from '../experiments/nearest.ts';
+import type { Ask } from './engine-client.ts';
+import { FIRST_MODEL, type RunAsk, readText } from './run-options.ts';
+
+export interface ReadyExperiment {
+  readonly experiment: ContextExperiment;
+  readonly warnings: readonly string[];
+}
+
+export async function readyExperiment(asked: RunAsk, server: ServerStatus, ask: Ask): Promise<Result<ReadyExperiment>> {
+  const models = await readModels(asked, server, ask);
+  if (!models.ok) return models;
+  const seed = asked.seed === null ? {} : { seed: asked.seed };
+  if (asked.source.kind === 'preset') {
+    const [first = ''] = models.value;
+    const facts = await ask('model.show', { model: first });
+    const preset = presetExperiment(asked.source.name, {
+      model: first,
+      trainedContext: facts.ok ? facts.value.trainedContext : null,
+      ...seed,
+    });
+    return ok({
+      experiment: { ...preset.experiment, axes: { ...preset.experiment.axes, models: [...models.value] } },
+      warnings: preset.warnings,
+    });
+  }
+  const { experiment, documentFile } = asked.source;
+  const ready: ContextExperiment = { ...experiment, ...seed, axes: { ...experiment.axes, models: [...models.value] } };
+  if (documentFile === null) return ok({ experiment: ready, warnings: [] });
+  const text = readText(documentFile, DOCUMENT_BYTES_MAX);
+  if (!text.ok) return text;
+  const stored = await ask('document.put', { name: documentFile.slice(-500), text: text.value });
+  if (!stored.ok) return stored;
+  return ok({ experiment: { ...ready, document: { kind: 'own', documentId: stored.value.documentId } }, warnings: [] });
+}
+
+const DOCUMENT_BYTES_MAX = 22_000_000;
+
+async function readModels(asked: RunAsk, server: ServerStatus, ask: Ask): Promise<Result<readonly string[]>> {
+  const wanted =
+    asked.models.length > 0
+      ? asked.models
+      : asked.source.kind === 'file'
+        ? asked.source.experiment.axes.models
+        : [FIRST_MODEL];
+  const there = new Set(server.models.map((model) => fullName(model.name)));
+  const models: string[] = [];
+  for (const model of wanted) {
+    if (model === FIRST_MODEL) {
+      const first = await firstModel(server, ask);
+      if (!first.ok) return first;
+      models.push(first.value);
+    } else if (!there.has(fullName(model))) return { ok: false, denial: unknownModel(model, server) };
+    else models.push(model);
+  }
+  return ok(models);
+}
+
+/** The first in the server's list that can answer. */
+async function firstModel(server: ServerStatus, ask: Ask): Promise<Result<string>> {
+  for (const model of server.models) {
+    if (model.cloud) continue;
+    if (model.capabilities !== null) {
+      if (model.capabilities.includes('completion')) return ok(model.name);
+      continue;
+    }
+    const facts = await ask('model.show', { model: model.name });
+    if (facts.ok && !facts.value.embeddingOnly) return ok(model.name);
+  }
+  return denied('unknown-model', `${server.url} has no model that can answer.`, {
+    next: 'Pull one, such as `ollama pull gemma3:270m`, or add --simulate.',
+  });
+}
+
+function unknownModel(model: string, server: ServerStatus): Denial {
+  const names = server.models.map((entry) => entry.name);
+  const close = nearest(model, names);
+  const shown = names.slice(0, NAMES_SHOWN_MAX).join(', ');
+  const list =
+    names.length === 0
+      ? 'It has none.'
+      : `It has ${shown}${names.length > NAMES_SHOWN_MAX ? ` and ${names.length - NAMES_SHOWN_MAX} more` : ''}.`;
+  return {
+    code: 'unknown-model',
+    message: `${server.url} has no model ${model}.`,
+    field: 'models',
+    next: close === null ? list : `Did you mean ${close}? ${list}`,
+  };
+}
+
+const NAMES_SHOWN_MAX = 8;

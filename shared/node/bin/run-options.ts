@@ -1,0 +1,157 @@
+/** What `spillway run` was asked, read and checked before anything is started. */
+import { readFileSync, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { type Result, denied, ok } from '../../contract/denials.ts';
+import type { ContextExperiment, ExportOptions } from '../../contract/experiments.ts';
+import { needleOutcomes, truncationKinds } from '../../contract/verdicts.ts';
+import type { PresetName } from '../../engine/context-lab/presets.ts';
+import { nearest } from '../experiments/nearest.ts';
+import { parseExperimentYaml } from '../experiments/yaml.ts';
+
+/** As the command line gives them. */
+export interface RunOptions {
+  readonly default?: 'context' | 'reasoning';
+  readonly preset?: PresetName;
+  readonly simulate?: boolean;
+  readonly timeScale: number;
+  readonly ollama?: string;
+  readonly model: readonly string[];
+  readonly seed?: number;
+  readonly csv?: string;
+  readonly json?: boolean;
+  readonly profile: 'machine' | 'spreadsheet';
+  readonly separator: ',' | ';' | 'tab';
+  readonly decimalMark: '.' | ',';
+  readonly failOn?: string;
+  readonly home?: string;
+}
+
+export interface RunAsk {
+  readonly source:
+    | { readonly kind: 'file'; readonly experiment: ContextExperiment; readonly documentFile: string | null }
+    | { readonly kind: 'preset'; readonly name: PresetName };
+  /** Empty = those of the file, or the first of the server. */
+  readonly models: readonly string[];
+  readonly seed: number | null;
+  /** null = no CSV, '-' = stdout. */
+  readonly csv: string | null;
+  readonly json: boolean;
+  readonly csvOptions: ExportOptions;
+  readonly failOn: ReadonlySet<string>;
+}
+
+/** Stands in the experiment for the first model of the server, until the server has been asked. */
+export const FIRST_MODEL = '(first model of the server)';
+
+/** Every denial is bad input: nothing has been started yet. */
+export function readRunAsk(file: string | undefined, options: RunOptions): Result<RunAsk> {
+  const source = readSource(file, options);
+  if (!source.ok) return source;
+  const failOn = readFailOn(options.failOn);
+  if (!failOn.ok) return failOn;
+  if (options.csv === '-' && options.json === true) {
+    return denied('bad-input', '--csv - and --json both write to stdout.', {
+      field: '--csv',
+      next: 'Give --csv a file, or leave one out.',
+    });
+  }
+  if (options.simulate === true && options.ollama !== undefined) {
+    return denied('bad-input', '--simulate and --ollama name two servers.', {
+      field: '--simulate',
+      next: 'Leave one out.',
+    });
+  }
+  if (options.model.some((model) => model.trim() === ''))
+    return denied('bad-input', '--model is empty.', { field: '--model', next: 'Give the name of a model.' });
+  return ok({
+    source: source.value,
+    models: options.model.map((model) => model.trim()),
+    seed: options.seed ?? null,
+    csv: options.csv ?? null,
+    json: options.json === true,
+    csvOptions: {
+      format: 'csv',
+      profile: options.profile,
+      separator: options.separator === 'tab' ? '\t' : options.separator,
+      decimalMark: options.decimalMark,
+    },
+    failOn: failOn.value,
+  });
+}
+
+function readSource(file: string | undefined, options: RunOptions): Result<RunAsk['source']> {
+  if (options.default === 'reasoning')
+    return denied('unsupported', 'The reasoning experiment is not there yet.', {
+      field: '--default',
+      next: 'Run --default context.',
+    });
+  if (file === undefined && options.default === undefined && options.preset === undefined) {
+    return denied('bad-input', 'Nothing to run.', { next: 'Give an experiment file, or --default context.' });
+  }
+  if (file !== undefined && (options.default !== undefined || options.preset !== undefined)) {
+    return denied('bad-input', 'A file and a built-in experiment were both given.', { next: 'Leave one out.' });
+  }
+  if (file === undefined) return ok({ kind: 'preset', name: options.preset ?? 'needle-first' });
+  const text = readText(file, EXPERIMENT_BYTES_MAX);
+  if (!text.ok) return text;
+  const parsed = parseExperimentYaml(text.value, basename(file), { model: FIRST_MODEL });
+  if (!parsed.ok) return parsed;
+  const { experiment, documentFile } = parsed.value;
+  return ok({
+    kind: 'file',
+    experiment,
+    documentFile: documentFile === null ? null : resolve(dirname(resolve(file)), documentFile),
+  });
+}
+
+const EXPERIMENT_BYTES_MAX = 4_000_000;
+
+/** Denials name the file and what the system said. */
+export function readText(file: string, bytesMax: number): Result<string> {
+  try {
+    const stat = statSync(file);
+    if (stat.isDirectory()) return denied('bad-input', `${file} is a folder.`, { next: 'Give a file.' });
+    if (stat.size > bytesMax)
+      return denied('bad-input', `${file} has more than ${bytesMax.toLocaleString('en-US')} bytes.`, {
+        next: 'Give a smaller file.',
+      });
+    const bytes = readFileSync(file);
+    return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    return denied('bad-input', `${file} cannot be read: ${reasonOf(error)}.`, {
+      next: 'Check the name and the rights.',
+    });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EACCES' || code === 'EPERM') return 'it may not be read';
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'it is no UTF-8 text';
+  return error instanceof Error ? error.message : String(error);
+}
+
+function readFailOn(text: string | undefined): Result<ReadonlySet<string>> {
+  const names = (text ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  if (text !== undefined && names.length === 0)
+    return denied('bad-input', '--fail-on is empty.', {
+      field: '--fail-on',
+      next: `Verdicts are ${failOnNames.join(', ')}.`,
+    });
+  for (const name of names) {
+    if (failOnNames.includes(name)) continue;
+    const close = nearest(name, failOnNames);
+    return denied('bad-input', `--fail-on: there is no verdict ${name}.`, {
+      field: '--fail-on',
+      next: close === null ? `Verdicts are ${failOnNames.join(', ')}.` : `Did you mean ${close}?`,
+    });
+  }
+  return ok(new Set(names));
+}
+
+/** What happened to the prompt, and what became of the needle. `none` would be every call without an answer. */
+const failOnNames: readonly string[] = [...truncationKinds, ...needleOutcomes.filter((name) => name !== 'none')];
