@@ -5,7 +5,7 @@ import { copyText } from './clipboard.ts';
 
 export interface CopyButtonProps {
   /** Read when pressed, so that long texts are put together only then. */
-  readonly text: () => string;
+  readonly text: () => string | Promise<string>;
   readonly label?: string;
   readonly look?: 'primary' | 'plain' | 'flat' | 'icon';
 }
@@ -22,9 +22,11 @@ export function CopyButton({ text, label = 'Copy', look = 'flat' }: CopyButtonPr
     };
   }, [said]);
   const copy = (): void => {
-    void copyText(text()).then((done) => {
-      setSaid(done ? 'Copied' : 'Not copied');
-    });
+    void Promise.resolve(text())
+      .then(copyText)
+      .then((done) => {
+        setSaid(done ? 'Copied' : 'Not copied');
+      });
   };
   const icon = said === 'Copied' ? Check : Copy;
   if (look === 'icon') return <IconButton icon={icon} label={said === '' ? label : said} onClick={copy} />;

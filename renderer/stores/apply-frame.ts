@@ -180,8 +180,7 @@ function applyEvent(draft: Draft, event: EngineEvent): void {
       draft.state = { ...draft.state, settings: event.settings };
       return;
     case 'call-opened':
-      if (!draft.state.calls.has(event.call.id)) draft.setCall(liveOf(event.call, draft.nowMs));
-      return;
+      return openCall(draft, event.call);
     case 'call-phase-changed':
       return changePhase(draft, event);
     case 'call-delta':
@@ -200,6 +199,17 @@ function applyEvent(draft: Draft, event: EngineEvent): void {
       return raiseNotice(draft, event);
   }
 }
+
+/** The same call is opened again when its preflight is there; what has streamed stays. */
+function openCall(draft: Draft, call: LiveCall['call']): void {
+  const live = draft.state.calls.get(call.id);
+  if (live === undefined) return draft.setCall(liveOf(call, draft.nowMs));
+  const phases =
+    live.call.phase === call.phase ? live.phases : pushRing(live.phases, { phase: call.phase, atMs: null }, PHASES_MAX);
+  draft.setCall({ ...live, call, phases });
+}
+
+const PHASES_MAX = 20;
 
 function liveOf(call: LiveCall['call'], nowMs: number): LiveCall {
   return {
@@ -225,7 +235,7 @@ function changePhase(draft: Draft, event: EventOf<'call-phase-changed'>): void {
   draft.setCall({
     ...live,
     call: { ...live.call, phase: event.phase },
-    phases: pushRing(live.phases, { phase: event.phase, atMs: event.atMs }, 20),
+    phases: pushRing(live.phases, { phase: event.phase, atMs: event.atMs }, PHASES_MAX),
   });
 }
 

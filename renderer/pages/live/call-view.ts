@@ -1,0 +1,150 @@
+/** One shape for a call on screen, whether it streams, has just closed, or was read from the store. Pure. */
+import type { CallRecord, CallSummary } from '../../../shared/contract/calls.ts';
+import type { CallId } from '../../../shared/contract/ids.ts';
+import type { TruncationVerdict } from '../../../shared/contract/verdicts.ts';
+import { endingText } from '../../format/verdicts.ts';
+import { figuresOf } from '../../components/verdict-view.tsx';
+import type { VerdictFigures } from '../../components/verdict-view.tsx';
+import type { LiveCall } from '../../stores/engine-state.ts';
+import { ratePerSecond } from '../../stores/series.ts';
+
+export interface Lane {
+  readonly text: string;
+  /** Chunks while it streams, which are tokens on most models. */
+  readonly tokens: number;
+  /** The tokens are a count of the server, not of chunks. */
+  readonly counted: boolean;
+  readonly ratePerSecond: number | null;
+}
+
+export interface Phases {
+  readonly loadMs: number | null;
+  readonly promptMs: number | null;
+  readonly answerMs: number | null;
+  readonly wholeMs: number;
+}
+
+export interface CallView {
+  readonly id: CallId;
+  readonly startedAt: string;
+  readonly model: string;
+  readonly simulated: boolean;
+  readonly open: boolean;
+  readonly phase: LiveCall['call']['phase'] | null;
+  readonly seenAtMs: number;
+  readonly numPredict: number;
+  readonly numCtxRequested: number | null;
+  readonly numCtxRunning: number | null;
+  readonly thinking: Lane;
+  readonly answer: Lane;
+  readonly clippedCharacters: number;
+  readonly incomplete: boolean;
+  readonly phases: Phases | null;
+  readonly ending: string | null;
+  readonly verdict: TruncationVerdict | null;
+  readonly figures: VerdictFigures | null;
+  readonly needle: CallSummary['needle'];
+  readonly needles: CallSummary['needles'];
+}
+
+export function viewOfLive(live: LiveCall): CallView {
+  const { call, closed } = live;
+  const lanes = lanesOf(
+    live.thinkingChunks,
+    live.answerChunks,
+    closed?.evalCount ?? null,
+    closed?.evalDurationMs ?? null,
+  );
+  return {
+    id: call.id,
+    startedAt: call.startedAt,
+    model: call.request.model,
+    simulated: closed?.simulated ?? false,
+    open: closed === null,
+    phase: closed === null ? call.phase : null,
+    seenAtMs: live.seenAtMs,
+    numPredict: call.request.numPredict,
+    numCtxRequested: call.request.numCtx,
+    numCtxRunning: closed?.numCtxRunning ?? (call.preflight?.windowSource === 'running' ? call.preflight.window : null),
+    thinking: {
+      ...lanes.thinking,
+      text: live.thinking,
+      ratePerSecond: lanes.thinking.ratePerSecond ?? ratePerSecond(live.series, (point) => point.thinkingChunks),
+    },
+    answer: {
+      ...lanes.answer,
+      text: live.answer,
+      ratePerSecond: lanes.answer.ratePerSecond ?? ratePerSecond(live.series, (point) => point.answerChunks),
+    },
+    clippedCharacters: live.clippedCharacters,
+    incomplete: live.incomplete,
+    phases: closed === null ? null : phasesOf(closed),
+    ending:
+      closed === null
+        ? null
+        : endingText({ ending: closed.ending, doneReason: closed.doneReason, abortedBy: null, error: closed.error }),
+    verdict: closed?.truncation ?? null,
+    figures: closed === null ? null : figuresOf(closed),
+    needle: closed?.needle ?? 'none',
+    needles: closed?.needles ?? [],
+  };
+}
+
+export function viewOfRecord(record: CallRecord): CallView {
+  const { reply, request } = record;
+  const lanes = lanesOf(reply.thinkingChunks, reply.answerChunks, reply.evalCount, reply.evalDurationMs);
+  return {
+    id: record.id,
+    startedAt: record.startedAt,
+    model: request.model,
+    simulated: record.simulated,
+    open: false,
+    phase: null,
+    seenAtMs: 0,
+    numPredict: request.numPredict,
+    numCtxRequested: request.numCtx,
+    numCtxRunning: record.numCtxRunning,
+    thinking: { ...lanes.thinking, text: reply.thinking },
+    answer: { ...lanes.answer, text: reply.answer },
+    clippedCharacters: 0,
+    incomplete: false,
+    phases: phasesOf(reply),
+    ending: endingText(reply),
+    verdict: record.truncation,
+    figures: figuresOf({ ...record, numCtxRequested: request.numCtx, promptEvalCount: reply.promptEvalCount }),
+    needle: record.needle,
+    needles: record.needles,
+  };
+}
+
+/**
+ * With one lane in use, the server's count is that lane's count. With both, eval_count is split by chunks, which is an
+ * estimate; the rate is the server's when it gave a duration.
+ */
+function lanesOf(
+  thinkingChunks: number,
+  answerChunks: number,
+  evalCount: number | null,
+  evalDurationMs: number | null,
+): { thinking: Omit<Lane, 'text'>; answer: Omit<Lane, 'text'> } {
+  const chunks = thinkingChunks + answerChunks;
+  const serverRate =
+    evalCount === null || evalDurationMs === null || evalDurationMs === 0 ? null : (evalCount * 1_000) / evalDurationMs;
+  const lane = (own: number): Omit<Lane, 'text'> => ({
+    tokens: own === chunks && evalCount !== null && own > 0 ? evalCount : own,
+    counted: own === chunks && evalCount !== null && own > 0,
+    ratePerSecond: own > 0 ? serverRate : null,
+  });
+  return { thinking: lane(thinkingChunks), answer: lane(answerChunks) };
+}
+
+function phasesOf(
+  call: Pick<CallSummary, 'loadDurationMs' | 'promptEvalDurationMs' | 'evalDurationMs' | 'wallMs'>,
+): Phases {
+  return {
+    loadMs: call.loadDurationMs,
+    promptMs: call.promptEvalDurationMs,
+    answerMs: call.evalDurationMs,
+    wholeMs: call.wallMs,
+  };
+}

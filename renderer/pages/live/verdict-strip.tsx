@@ -1,0 +1,121 @@
+/** The chips that resolve while a call runs, and the evidence of the one that is open. */
+import { useState } from 'react';
+import type { CallRecord } from '../../../shared/contract/calls.ts';
+import { Button } from '../../components/button.tsx';
+import { Chip } from '../../components/chip.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { VerdictView } from '../../components/verdict-view.tsx';
+import { curlOf } from '../../format/curl.ts';
+import { count, percentOf } from '../../format/numbers.ts';
+import { severityOf, verdictHeadline } from '../../format/verdicts.ts';
+import type { CallView } from './call-view.ts';
+
+export interface VerdictStripProps {
+  readonly call: CallView;
+  readonly record: CallRecord | null;
+  /** Sends the same text with a window that holds it. */
+  readonly onSendWith: (numCtx: number) => void;
+  readonly onOpenRaw: () => void;
+}
+
+export function VerdictStrip({ call, record, onSendWith, onOpenRaw }: VerdictStripProps) {
+  const [open, setOpen] = useState<'context' | 'thinking'>('context');
+  const { verdict } = call;
+  const thought = call.thinking.tokens;
+  return (
+    <div className="flex min-h-0 flex-[1.35] flex-col rounded border">
+      <div role="tablist" aria-label="Verdicts" className="flex flex-none overflow-hidden rounded-t border-b">
+        <Chip
+          meaning="context"
+          severity={verdict === null ? 'informed' : severityOf(verdict)}
+          label={verdict === null ? 'context' : `context · ${verdict.confidence}`}
+          text={verdict === null ? 'after the reply' : verdictHeadline(verdict)}
+          waiting={verdict === null}
+          on={open === 'context'}
+          onPick={() => {
+            setOpen('context');
+          }}
+        />
+        <Chip
+          meaning="thinking"
+          severity={thought > 0 ? 'happened' : 'informed'}
+          label="thinking"
+          text={thoughtText(call)}
+          waiting={call.open && thought === 0}
+          on={open === 'thinking'}
+          onPick={() => {
+            setOpen('thinking');
+          }}
+        />
+      </div>
+      <div role="tabpanel" className="min-h-0 flex-1 overflow-auto px-4 py-3" tabIndex={0} data-scrolls="yes">
+        {open === 'context' ? <ContextPanel call={call} /> : <ThinkingPanel call={call} />}
+      </div>
+      <NextRow call={call} record={record} onSendWith={onSendWith} onOpenRaw={onOpenRaw} />
+    </div>
+  );
+}
+
+function thoughtText(call: CallView): string {
+  if (call.thinking.tokens > 0)
+    return `${count(call.thinking.tokens)} tokens, ${percentOf(call.thinking.tokens, call.thinking.tokens + call.answer.tokens)}`;
+  return call.open ? 'none so far' : 'None in its own field';
+}
+
+function ContextPanel({ call }: { call: CallView }) {
+  if (call.verdict === null || call.figures === null)
+    return <p>The verdict comes with the end of the reply: only then does the server say how much it read.</p>;
+  return <VerdictView verdict={call.verdict} figures={call.figures} needles={call.needles} size="headline" />;
+}
+
+function ThinkingPanel({ call }: { call: CallView }) {
+  const { thinking, answer } = call;
+  return (
+    <div className="flex flex-col gap-2">
+      <p className="text-ink">
+        {count(thinking.tokens)} tokens came in the thinking field, {count(answer.tokens)} in the answer, of at most{' '}
+        {count(call.numPredict)}.
+      </p>
+      <p>
+        {thinking.tokens > 0 && answer.tokens > 0
+          ? 'The split is counted in chunks, which are tokens on most models: an estimate.'
+          : 'Thinking that a model writes into its answer is not told apart here.'}
+      </p>
+      {!call.open && thinking.text !== '' && answer.text === '' ? (
+        <p className="text-ink">There is thinking and no answer. Raise num_predict, or turn think off.</p>
+      ) : null}
+    </div>
+  );
+}
+
+function NextRow({ call, record, onSendWith, onOpenRaw }: VerdictStripProps) {
+  const { verdict } = call;
+  const fits = verdict?.fitsNumCtx ?? null;
+  const offer =
+    fits !== null && fits !== (call.numCtxRunning ?? call.numCtxRequested) && verdict?.next !== null ? fits : null;
+  return (
+    <div className="flex min-h-11 flex-none items-center gap-2 border-t py-1.5 pr-3 pl-4">
+      <span className="lab">Next</span>
+      <span className="min-w-0 flex-1 text-ink wrap-anywhere line-clamp-2" title={verdict?.next ?? ''}>
+        {verdict === null ? 'Wait for the end, or stop it.' : (verdict.next ?? 'Nothing to do.')}
+      </span>
+      {record === null ? null : (
+        <>
+          <CopyButton label="curl" text={() => curlOf(record.server, record.path, record.sentBody)} />
+          <Button look="flat" onClick={onOpenRaw}>
+            Details
+          </Button>
+        </>
+      )}
+      {offer === null ? null : (
+        <Button
+          onClick={() => {
+            onSendWith(offer);
+          }}
+        >
+          Send with {count(offer)}
+        </Button>
+      )}
+    </div>
+  );
+}
