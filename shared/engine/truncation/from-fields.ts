@@ -36,7 +36,7 @@ export function readFields(situation: Situation): PromptReading {
 
 /** The cut that left exactly this count; none where the messages that a cut needs cannot have been over the window. */
 function matchingCut(situation: Situation, counted: number): CutSize | null {
-  const cut = situation.cuts.find((one) => one.size === counted) ?? null;
+  const cut = situation.cutExcluded ? null : (situation.cuts.find((one) => one.size === counted) ?? null);
   if (cut === null || situation.droppable === 0 || situation.window === null) return cut;
   // With a history, tokens are cut only when system messages and the last message alone are over the window.
   const lastTail = keptTails(situation.input.messages, situation.input.hasUncountedParts).at(-1);
@@ -128,6 +128,7 @@ function readSingle(situation: Situation, counted: number, window: number): Prom
     input.numKeep === null &&
     keep >= 0 &&
     counted < window &&
+    !situation.cutExcluded &&
     situation.cuts.some((cut) => cut.era === 'keeps-half')
   ) {
     const text = `${number(counted)} is the cut size for ${number(window)} with a num_keep of about ${number(keep)}, and at least ${number(low)} tokens were sent.`;
@@ -141,8 +142,9 @@ function readSingle(situation: Situation, counted: number, window: number): Prom
     return cut;
   }
   const sizes = [...new Set(situation.cuts.map((cut) => number(cut.size)))].slice(0, 3);
-  const why =
-    sizes.length === 0
+  const why = situation.cutExcluded
+    ? `The log excludes a token cut, and no message could be dropped: ${number(counted)} tokens went in whole.`
+    : sizes.length === 0
       ? `A prompt over ${number(window)} would have been refused here, never cut: ${number(counted)} tokens went in whole.`
       : `Here a prompt can only be cut to ${sizes.join(' or ')} tokens of ${number(window)}: ${number(counted)} is none of these, so nothing was lost.`;
   const confidence = counted >= low ? 'certain' : 'likely';

@@ -18,7 +18,7 @@ export function readRender(situation: Situation): PromptReading | null {
     };
   }
   // The token cut comes after rendering, so an equal render proves something only where no cut can follow.
-  if (situation.cuts.length > 0 && situation.cuts.some((cut) => cut.size === reply.promptEvalCount)) return null;
+  if (!situation.cutExcluded && situation.cuts.some((cut) => cut.size === reply.promptEvalCount)) return null;
   if (reply.promptEvalCount === null || situation.window === null) return null;
   return intact(
     reply.promptEvalCount,

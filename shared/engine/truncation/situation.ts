@@ -17,13 +17,14 @@ export interface Situation {
   readonly droppable: number;
   /** Sizes a token cut may have left; empty where no token cut is possible. */
   readonly cuts: readonly CutSize[];
+  /** The log of this call shows that no token cut took place, possible or not. */
+  readonly cutExcluded: boolean;
   /** truncate:false was sent and heeded: a too long prompt is refused, never cut. */
   readonly refusesInstead: boolean;
 }
 
 const ROLES = new Set(['system', 'user', 'assistant', 'tool', 'developer', 'control']);
 
-/** cutExcluded: the log of this call shows that no token cut took place. */
 export function situationOf(input: TruncationInput, cutExcluded: boolean): Situation {
   const window = windowOf(input);
   const era = eraOf(input.serverVersion);
@@ -40,7 +41,8 @@ export function situationOf(input: TruncationInput, cutExcluded: boolean): Situa
     high: known && !input.hasUncountedParts ? input.estimate.high : Number.POSITIVE_INFINITY,
     characters: input.estimate.characters,
     droppable,
-    cuts: cutExcluded || window === null ? [] : possibleCuts(input, window),
+    cuts: window === null ? [] : possibleCuts(input, window),
+    cutExcluded,
     refusesInstead: input.truncate === false && heedsFlags(input.serverVersion),
   };
 }
