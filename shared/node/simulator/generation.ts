@@ -235,7 +235,8 @@ async function sample(job: Job, run: RunState, task: number): Promise<boolean> {
 /** Throws the older half of what is not kept away; false where this runner cannot. */
 function shiftWindow(job: Job, run: RunState, task: number): boolean {
   const { runner, state } = job;
-  if (!shifts(job) || !canShift(runner)) return false;
+  // The runner inside old servers shifts sliding windows too.
+  if (!shifts(job) || (state.behaviour.engine === 'llama-server' && !canShift(runner))) return false;
   const wanted =
     (job.numKeep < 0 ? job.promptTokens : job.numKeep) +
     (runner.profile.addBos && state.behaviour.engine === 'llama-server' ? 1 : 0);

@@ -33,10 +33,10 @@ function streamed(context: RouteContext, request: ParsedRequest): ReplySink {
     },
     fail(status, error) {
       if (isBroken) return;
-      // The stream's writer has no charset and never a length.
-      const line = `${goJson({ error })}\n`;
-      if (stream !== null) void stream.write(line).then(() => stream?.end());
-      else context.failStream(status, line);
+      const text = goJson({ error });
+      if (stream !== null) void stream.write(`${text}\n`).then(() => stream?.end());
+      // Before the first line: no charset, no length and no line feed.
+      else context.failStream(status, text);
     },
     end() {
       if (!isBroken) open().end();
