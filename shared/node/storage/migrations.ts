@@ -1,0 +1,133 @@
+/**
+ * The schema as one rising list: entry n takes a database from version n to n + 1. Entries that were shipped are never
+ * edited. The database holds the law too: STRICT types, CHECKs, foreign keys.
+ */
+import type { Database } from 'better-sqlite3';
+
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE settings (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    json TEXT NOT NULL CHECK (json_valid(json))
+  ) STRICT;
+
+  CREATE TABLE learned_ratios (
+    model TEXT PRIMARY KEY,
+    json TEXT NOT NULL CHECK (json_valid(json))
+  ) STRICT;
+
+  -- Texts are cut into pieces by content, and equal pieces are kept once: the prompts of a sweep share nearly all of theirs.
+  CREATE TABLE pieces (
+    id INTEGER PRIMARY KEY,
+    sha256 BLOB NOT NULL UNIQUE CHECK (length(sha256) = 32),
+    encoding INTEGER NOT NULL CHECK (encoding IN (0, 1)),
+    bytes BLOB NOT NULL
+  ) STRICT;
+
+  CREATE TABLE texts (
+    id INTEGER PRIMARY KEY,
+    sha256 BLOB NOT NULL UNIQUE CHECK (length(sha256) = 32),
+    characters INTEGER NOT NULL CHECK (characters >= 0)
+  ) STRICT;
+
+  CREATE TABLE text_pieces (
+    text_id INTEGER NOT NULL REFERENCES texts (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL CHECK (position >= 0),
+    piece_id INTEGER NOT NULL REFERENCES pieces (id),
+    PRIMARY KEY (text_id, position)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX text_pieces_by_piece ON text_pieces (piece_id);
+
+  CREATE TABLE documents (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    text_id INTEGER NOT NULL UNIQUE REFERENCES texts (id),
+    sha256 TEXT NOT NULL CHECK (length(sha256) = 64),
+    created_at TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE runs (
+    id TEXT PRIMARY KEY,
+    created_at TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('running', 'done', 'cancelled', 'interrupted', 'failed')),
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    cells_total INTEGER NOT NULL CHECK (cells_total >= 0),
+    cells_done INTEGER NOT NULL DEFAULT 0 CHECK (cells_done >= 0),
+    cells_failed INTEGER NOT NULL DEFAULT 0 CHECK (cells_failed >= 0),
+    cells_truncated INTEGER NOT NULL DEFAULT 0 CHECK (cells_truncated >= 0),
+    tokens_evaluated INTEGER NOT NULL DEFAULT 0 CHECK (tokens_evaluated >= 0),
+    search_text TEXT NOT NULL,
+    json TEXT NOT NULL CHECK (json_valid(json)),
+    CHECK (cells_done + cells_failed <= cells_total)
+  ) STRICT;
+  CREATE INDEX runs_by_time ON runs (created_at);
+  CREATE INDEX runs_open ON runs (state) WHERE state = 'running';
+
+  CREATE TABLE calls (
+    id TEXT PRIMARY KEY,
+    run_id TEXT REFERENCES runs (id) ON DELETE CASCADE,
+    cell_key TEXT,
+    started_at TEXT NOT NULL,
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    prompt_tokens INTEGER CHECK (prompt_tokens >= 0),
+    output_tokens INTEGER CHECK (output_tokens >= 0),
+    summary TEXT NOT NULL CHECK (json_valid(summary)),
+    CHECK (cell_key IS NULL OR run_id IS NOT NULL)
+  ) STRICT;
+  CREATE INDEX calls_by_run ON calls (run_id, started_at);
+  CREATE INDEX calls_by_time ON calls (started_at);
+
+  -- The long part of a call, apart from it, so that lists never read it. Long texts in it are {"text": id}.
+  CREATE TABLE call_bodies (
+    call_id TEXT PRIMARY KEY REFERENCES calls (id) ON DELETE CASCADE,
+    request TEXT NOT NULL CHECK (json_valid(request)),
+    preflight TEXT NOT NULL CHECK (json_valid(preflight)),
+    reply TEXT NOT NULL CHECK (json_valid(reply)),
+    messages TEXT NOT NULL CHECK (json_valid(messages)),
+    sent_body TEXT NOT NULL CHECK (json_valid(sent_body)),
+    thinking TEXT NOT NULL CHECK (json_valid(thinking)),
+    answer TEXT NOT NULL CHECK (json_valid(answer)),
+    raw_reply TEXT NOT NULL CHECK (json_valid(raw_reply))
+  ) STRICT;
+
+  CREATE TABLE call_texts (
+    call_id TEXT NOT NULL REFERENCES calls (id) ON DELETE CASCADE,
+    text_id INTEGER NOT NULL REFERENCES texts (id),
+    PRIMARY KEY (call_id, text_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX call_texts_by_text ON call_texts (text_id);
+
+  CREATE TABLE cells (
+    run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    position INTEGER NOT NULL CHECK (position >= 0),
+    state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'done', 'failed', 'cancelled')),
+    warm_up INTEGER NOT NULL CHECK (warm_up IN (0, 1)),
+    document_characters INTEGER CHECK (document_characters >= 0),
+    plan TEXT NOT NULL CHECK (json_valid(plan)),
+    call_id TEXT REFERENCES calls (id) ON DELETE SET NULL,
+    -- What this cell adds to the counters of its run, so that a second result replaces the first exactly.
+    counted_tokens INTEGER NOT NULL DEFAULT 0 CHECK (counted_tokens >= 0),
+    counted_truncated INTEGER NOT NULL DEFAULT 0 CHECK (counted_truncated IN (0, 1)),
+    PRIMARY KEY (run_id, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX cells_in_order ON cells (run_id, position, key);
+  CREATE INDEX cells_by_call ON cells (call_id) WHERE call_id IS NOT NULL;
+  `,
+];
+
+/** The version this program writes. */
+export const schemaVersion = migrations.length;
+
+export const versionOf = (database: Database): number => Number(database.pragma('user_version', { simple: true }));
+
+/** Brings the database up to date, all or nothing. */
+export function migrate(database: Database): void {
+  if (versionOf(database) >= schemaVersion) return;
+  database
+    .transaction(() => {
+      for (const step of migrations.slice(versionOf(database))) database.exec(step);
+      database.pragma(`user_version = ${schemaVersion}`);
+    })
+    .immediate();
+}
