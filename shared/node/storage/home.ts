@@ -2,9 +2,9 @@
  * The data folder: `--home`, else SPILLWAY_HOME, else the platform's place for application data. Made for the owner only,
  * since it holds prompts and answers.
  */
-import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import envPaths from 'env-paths';
 import { denied, ok } from '../../contract/denials.ts';
 import type { Denial, Result } from '../../contract/denials.ts';
@@ -29,7 +29,7 @@ export function openHome(
     logsFolder: join(folder, 'logs'),
   };
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     if (!statSync(folder).isDirectory()) return notUsable(home, 'it is not a folder');
     const probe = join(folder, `.write-check-${process.pid}`);
     writeFileSync(probe, 'x', { mode: 0o600 });
@@ -51,6 +51,14 @@ function homeFolder(flag: string | undefined, environment: NodeJS.ProcessEnv): P
 function absolute(folder: string): string {
   const trimmed = folder.trim();
   return /^~(?=$|[\\/])/.test(trimmed) ? join(homedir(), trimmed.slice(1)) : resolve(trimmed);
+}
+
+/** Level by level: mkdir's own `recursive` never returns where a parent is there but takes no folders (as in /proc). */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  const parent = dirname(folder);
+  if (parent !== folder) makeFolder(parent);
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 function notUsable(home: Home, reason: string): { ok: false; denial: Denial } {
