@@ -20,6 +20,7 @@ import {
   type ServerWatch,
   type Target,
   createServerWatch,
+  notUp,
   ollamaTarget,
   simulatorTarget,
 } from './server/server-watch.ts';
