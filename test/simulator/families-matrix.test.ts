@@ -54,6 +54,24 @@ describe('every row of the recorded matrix', () => {
   }
 });
 
+describe('what is still held when the reply ends', () => {
+  test.each([
+    ['template', '<think>a</thi', { thinking: 'a', content: '' }],
+    ['template', '<thi', { thinking: '', content: '' }],
+    ['qwen3.5', 'a \n</thi', { thinking: 'a', content: '' }],
+    ['qwen3.5', 'a</think>b \n', { thinking: 'a', content: 'b' }],
+    ['qwen3', 'b <tool_', { thinking: '', content: 'b' }],
+    ['harmony', '<|channel|>final<|message|>b<|en', { thinking: '', content: 'b' }],
+  ])('is lost: %s %j', (family, text, said) => {
+    expect(joined(family, undefined, [text])).toEqual(said);
+  });
+
+  test('gemma4 delivers it', () => {
+    expect(joined('gemma4', true, ['<|channel>thought\na <chan'])).toEqual({ thinking: 'a <chan', content: '' });
+    expect(joined('gemma4', true, ['b <|chan'])).toEqual({ thinking: '', content: 'b <|chan' });
+  });
+});
+
 describe('how the text is torn into pieces does not matter', () => {
   /** These trim white space after the close tag only within one piece, as recorded; the comparison folds it there. */
   const trimsByPiece = new Set(['deepseek3', 'olmo3-think', 'gemma4']);

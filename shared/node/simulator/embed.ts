@@ -212,7 +212,9 @@ function cutToWindow(
   if (!truncate) return tooLong;
   if (limit <= 0) return 'input after truncation exceeds maximum context length';
   const ends = state.tokenizer.ends(text);
-  return { text: text.slice(0, ends[Math.min(limit, ends.length) - 1] ?? text.length), tokens: limit + specialTokens };
+  // Where counts are pinned, the place is scaled from true tokens to own ones.
+  const kept = Math.min(Math.round((limit * ends.length) / tokens), ends.length);
+  return { text: text.slice(0, ends[kept - 1] ?? 0), tokens: limit + specialTokens };
 }
 
 /** Go starts the inputs at once and its last one comes first; the runner then takes one after the other. */
@@ -257,17 +259,17 @@ function logTooLarge(state: SimulatorState, lease: Lease, slot: Slot, tokens: nu
 
 /** Length 1; fewer dimensions = the first ones, brought to length 1 again. */
 function vectorOf(text: string, length: number, dimensions: number): number[] {
-  const vector = new Array<number>(length).fill(0);
+  // A floor that every text shares: no dimension of a real model is empty.
+  const vector = Array.from({ length }, (_, index) => 0.02 * Math.sin(1 + index * 2.399));
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   for (const word of words) {
     add(vector, word, 1);
     for (let at = 0; at + 3 <= word.length; at++) add(vector, `#${word.slice(at, at + 3)}`, 0.3);
   }
-  add(vector, '', 0.05);
   return unit(dimensions > 0 && dimensions < length ? vector.slice(0, dimensions) : vector);
 }
 
-/** Spreads a feature over a few dimensions, so that short texts have no empty vectors. */
+/** Spreads a feature over a few dimensions. */
 function add(vector: number[], feature: string, weight: number): void {
   let hash = 0x811c9dc5;
   for (let index = 0; index < feature.length; index++)

@@ -4,7 +4,7 @@ import { record } from './families/template.ts';
 import { chatFromOpenAi, generateFromOpenAi, text } from './openai-request.ts';
 import type { LogprobEntry, Metrics, ReplyChunk, RouteContext, RouteHandler, ToolCall } from './options.ts';
 import { decodeBody } from './body.ts';
-import { runRequest } from './pipeline.ts';
+import { findProfile, runRequest, withTag } from './pipeline.ts';
 import { goJson } from './wire.ts';
 import { readObject, refuseV1, sendV1, unixSeconds, v1Sink, type V1Format } from './v1.ts';
 
@@ -12,6 +12,7 @@ export const openAiRoutes: Readonly<Record<string, RouteHandler>> = {
   'POST /v1/chat/completions': chatCompletions,
   'POST /v1/completions': completions,
   'GET /v1/models': listModels,
+  'GET /v1/models/:model': retrieveModel,
   'POST /v1/embeddings': embeddings,
 };
 
@@ -49,7 +50,14 @@ function listModels(context: RouteContext): void {
   sendV1(context, 200, { object: 'list', data: data.length === 0 ? null : data });
 }
 
-export const modelEntry = (id: string, modifiedAt: string): unknown => ({
+function retrieveModel(context: RouteContext): void {
+  const name = decodeURIComponent((context.request.url ?? '').split('?')[0]?.replace('/v1/models/', '') ?? '');
+  const profile = findProfile(context.state, name);
+  if (profile === null) return sendV1(context, 404, openAiError(404, `model '${withTag(name)}' not found`));
+  sendV1(context, 200, modelEntry(name, profile.modifiedAt));
+}
+
+const modelEntry = (id: string, modifiedAt: string): unknown => ({
   id,
   object: 'model',
   created: Math.floor(Date.parse(modifiedAt) / 1000),
