@@ -1,0 +1,56 @@
+/** Saves a run as a file. Chunks become one Blob as they come, so that a million rows do not stand in memory twice. */
+import type { ExportOptions } from '../../shared/contract/experiments.ts';
+import type { RunId } from '../../shared/contract/ids.ts';
+import { saveFile } from '../components/clipboard.ts';
+import { count, counted } from '../format/numbers.ts';
+import type { EngineClient } from './engine-store.ts';
+
+/** Strings waiting to be folded into the Blob, which lives outside of the script's memory. */
+const CHUNK_CHARACTERS_MAX = 8_000_000;
+
+/** Uses the CSV profile of Settings. How many rows and where they went becomes a notice; so does a refusal. */
+export async function exportRun(client: EngineClient, runId: RunId, format: ExportOptions['format']): Promise<void> {
+  const settings = client.store.getState().settings;
+  const opened = await client.request('export.open', {
+    runId,
+    options: {
+      format,
+      ...(settings === null
+        ? {}
+        : {
+            profile: settings.csvProfile,
+            separator: settings.csvSeparator,
+            decimalMark: settings.csvDecimalMark,
+          }),
+    },
+  });
+  if (!opened.ok) {
+    client.raiseNotice({ level: 'error', text: opened.denial.message, next: opened.denial.next ?? null });
+    return;
+  }
+  const { exportId, name, mime, rows } = opened.value;
+  let whole = new Blob([]);
+  let waiting: string[] = [];
+  let waitingCharacters = 0;
+  for (;;) {
+    const read = await client.request('export.read', { exportId });
+    if (!read.ok) {
+      client.raiseNotice({ level: 'error', text: read.denial.message, next: read.denial.next ?? null });
+      return;
+    }
+    waiting.push(read.value.chunk);
+    waitingCharacters += read.value.chunk.length;
+    if (waitingCharacters > CHUNK_CHARACTERS_MAX || read.value.done) {
+      whole = new Blob([whole, ...waiting]);
+      waiting = [];
+      waitingCharacters = 0;
+    }
+    if (read.value.done) break;
+  }
+  saveFile(name, [whole], mime);
+  client.raiseNotice({
+    level: 'info',
+    text: `${counted(rows, 'row')} saved as ${name}.`,
+    next: `It is in the folder for downloads (${count(whole.size)} bytes).`,
+  });
+}
