@@ -100,7 +100,7 @@ export function contextRow(cell: Omit<Cell, 'call'>, record: ContextRowRecord, r
     seed: request.seed,
     document_chars: cell.documentCharacters,
     prompt_chars: record.promptCharacters,
-    needle_depth_percent: cell.plan.depths.join('+'),
+    needle_depth_percent: cell.plan.depths.length === 0 ? null : cell.plan.depths.join('+'),
     prompt_tokens_estimated: estimate.likely,
     prompt_tokens_evaluated: reply.promptEvalCount,
     prompt_tokens_lost: truncation.lost,
@@ -133,7 +133,10 @@ export function contextRow(cell: Omit<Cell, 'call'>, record: ContextRowRecord, r
     context_shifts: truncation.shifts,
     refused_needs_tokens: truncation.needs,
     refused_has_tokens: truncation.has,
-    needle_details: record.needles.map((needle) => `${needle.token}=${needle.outcome}`).join(' | '),
+    needle_details:
+      record.needles.length === 0
+        ? null
+        : record.needles.map((needle) => `${needle.token}=${needle.outcome}`).join(' | '),
     thinking_chars: reply.thinking.length,
     answer_chars: reply.answer.length,
     wall_ms: reply.wallMs,

@@ -30,7 +30,7 @@ export function openHome(
   };
   try {
     makeFolder(folder);
-    if (!statSync(folder).isDirectory()) return notUsable(home, 'it is not a folder');
+    if (!statSync(folder).isDirectory()) return notUsable(home, 'a file stands in its place');
     const probe = join(folder, `.write-check-${process.pid}`);
     writeFileSync(probe, 'x', { mode: 0o600 });
     rmSync(probe, { force: true });
@@ -58,7 +58,12 @@ function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   const parent = dirname(folder);
   if (parent !== folder) makeFolder(parent);
-  mkdirSync(folder, { mode: 0o700 });
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another start made it in between.
+    if (systemCodeOf(error) !== 'EEXIST') throw error;
+  }
 }
 
 function notUsable(home: Home, reason: string): { ok: false; denial: Denial } {
