@@ -58,7 +58,7 @@ export const perUnit: readonly { readonly low: number; readonly likely: number; 
   { low: 0.36, likely: 0.7, high: 1.4 }, // han
   { low: 0.3, likely: 0.65, high: 1.6 }, // hangul
   { low: 0.3, likely: 0.95, high: 1.3 }, // cjk-punctuation
-  { low: 0.25, likely: 0.5, high: 1.5 }, // surrogate: one token an emoji, two units
+  { low: 0.3, likely: 0.5, high: 1.5 }, // surrogate: one token an emoji, two units
   { low: 0.1, likely: 0.6, high: 2 }, // joiner: zero-width joiner, variation selectors
   { low: 0.1, likely: 0.8, high: 2 }, // symbol
   { low: 0.2, likely: 1.2, high: 3 }, // control and private use

@@ -101,7 +101,7 @@ type Generation =
   | { readonly kind: 'none'; readonly evidence: Evidence | null };
 
 function readGenerationOf(situation: Situation, prompt: PromptReading, facts: LogFacts | null): Generation {
-  if (facts?.shifts != null) {
+  if (facts !== null && facts.shifts !== null) {
     const text = `${count(facts.shifts.count, 'context shift')} while the answer was written, as the server log says.`;
     return {
       kind: 'shifted',

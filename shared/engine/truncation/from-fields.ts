@@ -34,22 +34,30 @@ export function readFields(situation: Situation): PromptReading {
   return situation.droppable > 0 ? readHistory(situation, counted, window) : readSingle(situation, counted, window);
 }
 
-/** The cut that left exactly this count; none where the messages that a cut needs cannot have been over the window. */
+/** The cut that left exactly this count. */
 function matchingCut(situation: Situation, counted: number): CutSize | null {
-  const cut = situation.cutExcluded ? null : (situation.cuts.find((one) => one.size === counted) ?? null);
-  if (cut === null || situation.droppable === 0 || situation.window === null) return cut;
-  // With a history, tokens are cut only when system messages and the last message alone are over the window.
-  const lastTail = keptTails(situation.input.messages, situation.input.hasUncountedParts).at(-1);
-  return lastTail !== undefined && lastTail.high < cutsAbove(cut.era, situation.window) ? null : cut;
+  return situation.cutExcluded ? null : (situation.cuts.find((one) => one.size === counted) ?? null);
 }
 
-/** Twice the window is beyond any error of the likely count that was ever measured. */
-const BEYOND_DOUBT = 2;
+/** System messages and the last message are never dropped: where they alone need more than was counted, tokens were cut. */
+function alwaysKeptLow(situation: Situation): number {
+  if (situation.droppable === 0) return situation.low;
+  return keptTails(situation.input.messages, situation.input.hasUncountedParts).at(-1)?.low ?? 0;
+}
+
+/**
+ * Shares of the window that the likely count must reach before a cut is said where the band alone leaves chance open. A whole
+ * prompt of half the window would have to be estimated at three times its size to be called cut for certain.
+ */
+const FAR_BELOW = { certainFrom: 1.5, cutFrom: 0.9, wholeTo: 0.72 };
+/** The cut leaves the window itself: a whole prompt may well have that size. */
+const AT_THE_WINDOW = { certainFrom: 2, cutFrom: 1.35, wholeTo: 0 };
 
 function readCutSize(situation: Situation, counted: number, window: number, cut: CutSize): PromptReading | null {
-  const { low, likely, high, input } = situation;
+  const { likely, high, input } = situation;
   const edge = cutsAbove(cut.era, window);
-  const formula = `${cut.formula}`;
+  const doubt = cut.size < 0.75 * window ? FAR_BELOW : AT_THE_WINDOW;
+  const { formula } = cut;
   if (input.messages.length === 0) {
     return cannotTell(
       counted,
@@ -61,14 +69,17 @@ function readCutSize(situation: Situation, counted: number, window: number, cut:
     const text = `${number(counted)} happens to be a cut size for ${number(window)}, but what was sent needs at most ${number(high)} tokens and fits.`;
     return intact(counted, 'certain', evidence('certain', 'cut-size', text));
   }
-  const proven = countsWholePrompt(input.serverVersion) ? low > counted : low > edge;
-  if (proven || likely >= BEYOND_DOUBT * window) return cutReading(situation, counted, window, cut, 'certain');
+  const least = alwaysKeptLow(situation);
+  const proven = countsWholePrompt(input.serverVersion) ? least > counted : least > edge;
+  if (proven) return cutReading(situation, counted, window, cut, 'certain');
+  // What is left after messages were dropped may have this size by chance.
+  if (situation.droppable > 0) return null;
+  if (likely >= doubt.certainFrom * window) return cutReading(situation, counted, window, cut, 'certain');
   // From here on the band leaves both open: the count by chance, or the cut.
-  const doubtful = cut.size < 0.75 * window ? { cutFrom: 0.9, wholeTo: 0.72 } : { cutFrom: 1.25, wholeTo: 0 };
-  if (likely >= doubtful.cutFrom * window) return cutReading(situation, counted, window, cut, 'likely');
-  if (likely <= doubtful.wholeTo * window) {
+  if (likely >= doubt.cutFrom * window) return cutReading(situation, counted, window, cut, 'likely');
+  if (likely <= doubt.wholeTo * window) {
     const text = `${number(counted)} happens to be a cut size for ${number(window)}, but about ${number(likely)} tokens were sent.`;
-    return situation.droppable > 0 ? null : intact(counted, 'likely', evidence('likely', 'cut-size', text));
+    return intact(counted, 'likely', evidence('likely', 'cut-size', text));
   }
   const text = `${formula}. About ${number(likely)} tokens were sent, so chance cannot be ruled out.`;
   return cannotTell(counted, 'possible', evidence('possible', 'cut-size', text));
@@ -95,7 +106,7 @@ function cutReading(
     lostAtLeast: dropped,
     headKept: cut.headTokens,
     tailKept: cut.headTokens === null ? null : counted - cut.headTokens,
-    evidence: [evidence(confidence, 'cut-size', `${cut.formula}`), ...suspicion(situation, counted)],
+    evidence: [evidence(confidence, 'cut-size', cut.formula), ...suspicion(situation, counted)],
   };
 }
 

@@ -43,7 +43,8 @@ export function readHistory(situation: Situation, counted: number, window: numbe
       ),
       ...suspicion(situation, counted),
     ]);
-  const signs = likely > window ? suspicion(situation, counted) : [];
+  // Long English words alone come under 60 % of characters ÷ 3, so the likely count has to agree.
+  const signs = likely > window && counted < 0.75 * likely ? suspicion(situation, counted) : [];
   const fell = fellSince(situation, counted);
   if (signs.length > 0 || fell !== null) {
     const lead = evidence(

@@ -12,7 +12,7 @@ import {
 import { type Era, cutSize, cutsAbove, eraOf, NUM_KEEP_DEFAULT } from './cut-size.ts';
 import { fittingNumCtx } from './fits.ts';
 import { type Cut, lostRanges } from './lost-ranges.ts';
-import { sentenceOf } from './preflight-words.ts';
+import { type PreflightReading, sentenceOf } from './preflight-words.ts';
 import { paddedWindow } from './shift.ts';
 
 /**
@@ -47,8 +47,8 @@ export function preflight(input: PreflightInput): Preflight {
     outcome === 'does-not-fit' && input.window !== null
       ? lossOf(input, costsOf(sizes, estimate), input.window)
       : NOTHING_LOST;
-  const expected = outcome === 'unknown' ? 'unknown' : loss.expected;
-  const reading = { ...loss, outcome, expected, estimate };
+  const expected: Preflight['expected'] = outcome === 'unknown' ? 'unknown' : loss.expected;
+  const reading: PreflightReading = { ...loss, outcome, expected, estimate };
   return {
     estimate,
     parts: partsOf(input.messages, costsOf(sizes, estimate), estimate),
