@@ -3,6 +3,7 @@
  * stop words and the repeat guard. What becomes of the pieces is the caller's business.
  */
 import type { ModelText, SimulatorState } from './options.ts';
+import type { Tokenizer } from './tokenizer.ts';
 import { canShift, type Runner, type Slot } from './scheduler.ts';
 
 export interface Job {
@@ -112,7 +113,7 @@ async function evaluatePrompt(job: Job, task: number): Promise<Evaluated | null>
     `new prompt, n_ctx_slot = ${runner.slotWindow}, n_keep = ${job.numKeep}, task.n_tokens = ${promptTokens}`,
   );
   const cached = cachedTokens(job);
-  const places = [promptTokens - runner.batch, promptTokens - boundaryTokens, ...(job.isNative ? [1] : [])].filter(
+  const places = [promptTokens - runner.batch, promptTokens - boundaryTokens, ...(marksStart(job) ? [1] : [])].filter(
     (place) => place > 0,
   );
   const rate = runner.profile.rates.promptTokensPerSecond;
@@ -136,19 +137,26 @@ async function evaluatePrompt(job: Job, task: number): Promise<Evaluated | null>
   };
 }
 
-/** Tokens of the prompt that the slot still holds; at least one is evaluated again. A sliding window goes back only to its mark. */
+/**
+ * Tokens of the prompt that the slot still holds; at least one is evaluated again. A sliding window goes back only to a mark:
+ * the one before the end of the last prompt, or the first token where the last prompt was native.
+ */
 function cachedTokens(job: Job): number {
   const { runner, slot, promptText, promptTokens, state } = job;
-  if (slot.text === '') return 0;
-  const length = commonLength(slot.text, promptText);
-  const common = state.tokenizer.count(promptText.slice(0, length)) + (runner.profile.addBos ? 1 : 0);
+  if (slot.text === '' || promptText === '') return 0;
+  const bos = runner.profile.addBos ? 1 : 0;
+  const shared = commonPieces(state.tokenizer, slot.text, promptText);
+  // Places in own tokens, scaled to true ones where counts are pinned.
+  const common = bos + Math.floor((shared * (promptTokens - bos)) / Math.max(1, state.tokenizer.count(promptText)));
   const usable = Math.min(common, promptTokens - 1);
   if (runner.profile.slidingWindow === null) return usable;
-  return usable >= slot.checkpoint && slot.checkpoint > 0
-    ? Math.min(slot.checkpoint, usable)
-    : job.isNative
-      ? Math.min(1, usable)
-      : 0;
+  if (slot.checkpoint > 0 && usable >= slot.checkpoint) return slot.checkpoint;
+  return slot.hasStartMark ? Math.min(1, usable) : 0;
+}
+
+/** The runner marks the first token of a native chat when it was started with the template of the model file. */
+function marksStart(job: Job): boolean {
+  return job.isNative && job.runner.profile.mode === 'native';
 }
 
 async function generate(
@@ -195,6 +203,7 @@ async function generate(
     );
     job.slot.text = job.promptText + run.output;
     job.slot.tokens = run.tokens;
+    job.slot.hasStartMark = marksStart(job);
     job.slot.checkpoint = evaluated.promptTokens - boundaryTokens - 1;
     finish(job, task, run);
   }
@@ -354,6 +363,20 @@ function commonLength(a: string, b: string): number {
   }
   return low;
 }
+
+/** Leading pieces that both texts have: a word cut short is another piece. */
+function commonPieces(tokenizer: Tokenizer, a: string, b: string): number {
+  const length = commonLength(a, b);
+  const [endsA, endsB] = [
+    tokenizer.ends(a.slice(0, length + pieceLengthMax)),
+    tokenizer.ends(b.slice(0, length + pieceLengthMax)),
+  ];
+  let count = 0;
+  while (count < endsB.length && endsA[count] === endsB[count] && (endsB[count] ?? 0) <= length) count += 1;
+  return count;
+}
+
+const pieceLengthMax = 32;
 
 function takeTask(runner: Runner): number {
   const task = runner.nextTask;

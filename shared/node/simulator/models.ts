@@ -114,28 +114,73 @@ function modelfileOf(profile: ModelProfile): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Keys in order of their names, as Go writes a map. */
+/** Keys in order of their names, as Go writes a map. Lists are left out unless verbose, which the simulator does not know. */
 function modelInfoOf(profile: ModelProfile): Record<string, unknown> {
-  const name = profile.architecture;
-  const isEmbedding = profile.capabilities.includes('embedding');
-  const info: Record<string, unknown> = {
-    [`${name}.attention.head_count`]: 8,
-    [`${name}.block_count`]: blocks,
-    [`${name}.context_length`]: profile.trainedContext,
-    [`${name}.embedding_length`]: profile.embeddingLength,
-    'general.architecture': name,
-    'general.file_type': 15,
+  const info = profile.capabilities.includes('embedding') ? encoderInfo(profile) : decoderInfo(profile);
+  const common = {
+    'general.architecture': profile.architecture,
     'general.parameter_count': profile.parameterCount,
     'general.quantization_version': 2,
-    'tokenizer.ggml.model': isEmbedding ? 'bert' : 'gpt2',
+    'tokenizer.ggml.padding_token_id': 0,
     'tokenizer.ggml.pre': 'default',
     'tokenizer.ggml.scores': null,
     'tokenizer.ggml.token_type': null,
     'tokenizer.ggml.tokens': null,
-    ...(profile.slidingWindow === null ? {} : { [`${name}.attention.sliding_window`]: profile.slidingWindow }),
-    ...(isEmbedding ? { [`${name}.pooling_type`]: 1 } : { 'tokenizer.ggml.add_bos_token': profile.addBos }),
   };
-  return Object.fromEntries(Object.entries(info).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(Object.entries({ ...common, ...info }).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function decoderInfo(profile: ModelProfile): Record<string, unknown> {
+  const name = profile.architecture;
+  return {
+    [`${name}.attention.head_count`]: 8,
+    [`${name}.attention.head_count_kv`]: 2,
+    [`${name}.attention.key_length`]: 64,
+    [`${name}.attention.layer_norm_rms_epsilon`]: 0.000001,
+    ...(profile.slidingWindow === null ? {} : { [`${name}.attention.sliding_window`]: profile.slidingWindow }),
+    [`${name}.attention.value_length`]: 64,
+    [`${name}.block_count`]: blocks,
+    [`${name}.context_length`]: profile.trainedContext,
+    [`${name}.embedding_length`]: profile.embeddingLength,
+    [`${name}.feed_forward_length`]: profile.embeddingLength * 4,
+    [`${name}.rope.freq_base`]: 1_000_000,
+    'general.basename': profile.name.replace(/:.*$/, ''),
+    'general.file_type': 15,
+    'general.license': profile.license ?? 'none',
+    'general.size_label': profile.parameterSize,
+    'general.tags': null,
+    'general.type': 'model',
+    'tokenizer.ggml.add_bos_token': profile.addBos,
+    'tokenizer.ggml.add_eos_token': false,
+    'tokenizer.ggml.add_sep_token': false,
+    'tokenizer.ggml.add_space_prefix': false,
+    'tokenizer.ggml.bos_token_id': 2,
+    'tokenizer.ggml.eos_token_id': 1,
+    'tokenizer.ggml.model': 'llama',
+    'tokenizer.ggml.unknown_token_id': 3,
+  };
+}
+
+function encoderInfo(profile: ModelProfile): Record<string, unknown> {
+  const name = profile.architecture;
+  return {
+    [`${name}.attention.causal`]: false,
+    [`${name}.attention.head_count`]: 12,
+    [`${name}.attention.layer_norm_epsilon`]: 1e-12,
+    [`${name}.block_count`]: 6,
+    [`${name}.context_length`]: profile.trainedContext,
+    [`${name}.embedding_length`]: profile.embeddingLength,
+    [`${name}.feed_forward_length`]: profile.embeddingLength * 4,
+    [`${name}.normalize_embeddings`]: true,
+    [`${name}.pooling_type`]: 1,
+    'general.file_type': 1,
+    'tokenizer.ggml.cls_token_id': 101,
+    'tokenizer.ggml.mask_token_id': 103,
+    'tokenizer.ggml.model': 'bert',
+    'tokenizer.ggml.seperator_token_id': 102,
+    'tokenizer.ggml.token_type_count': 2,
+    'tokenizer.ggml.unknown_token_id': 100,
+  };
 }
 
 const blocks = 16;

@@ -2,7 +2,7 @@
 import { createFamilyParser, familyCapabilities, type FamilyPiece } from './families/index.ts';
 import { seededRandom } from './brain.ts';
 import type { LogprobEntry, Metrics, ReplyChunk, ToolCall } from './options.ts';
-import type { Turn } from './pipeline.ts';
+import { isNative, type Turn } from './pipeline.ts';
 
 export interface ReplyWriter {
   /** Answers false when the reply has failed and the model should stop. */
@@ -18,7 +18,8 @@ export interface ReplyWriter {
 export function createReplyWriter(turn: Turn, until: ((piece: FamilyPiece) => boolean) | null = null): ReplyWriter {
   const { request, profile, sink, state } = turn;
   const parser = createFamilyParser(profile.family, { think: request.think, tools: request.tools });
-  const holdsCalls = familyCapabilities(profile.family).toolCallsInFinalChunk;
+  // llama-server delivers calls with the last chunk, whatever the family.
+  const holdsCalls = isNative(turn) || familyCapabilities(profile.family).toolCallsInFinalChunk;
   const random = seededRandom(`${state.options.seed}/${turn.startedMs}`);
   const heldCalls: ToolCall[] = [];
   let failed = false;

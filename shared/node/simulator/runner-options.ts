@@ -29,6 +29,11 @@ export function readOptions(
       continue;
     }
     if (value === null) continue;
+    // A Modelfile has one stop word a line.
+    if (name === 'stop' && typeof value === 'string' && value === modelfile[name]) {
+      merged[name] = [value];
+      continue;
+    }
     if (!isOfType(value, type)) return { ok: false, error: `option "${name}" must be of type ${type}` };
     merged[name] = type === 'integer' ? Math.trunc(value as number) : value;
   }

@@ -37,8 +37,10 @@ export interface Slot {
   /** Text whose tokens are in the cache, and their number. */
   text: string;
   tokens: number;
-  /** A sliding-window model can only go back to here. */
+  /** A sliding-window model can only go back to here, */
   checkpoint: number;
+  /** or to its first token. */
+  hasStartMark: boolean;
 }
 
 export interface Lease {
@@ -268,9 +270,17 @@ function newRunner(want: Want, host: SchedulerHost): Runner {
     numCtx,
     slotWindow: host.behaviour.padsWindow ? Math.ceil(numCtx / windowPadding) * windowPadding : numCtx,
     batch: want.options.numBatch ?? (numCtx > 4_096 ? 1_024 : 512),
-    shift: shiftFor(want, host),
+    // Where shift is not a launch flag, the request says it each time.
+    shift: shiftFor(host.behaviour.shiftReloads ? want : { ...want, shift: undefined }, host),
     key: keyOf(want, host),
-    slots: Array.from({ length: parallel }, (_, id) => ({ id, busy: false, text: '', tokens: 0, checkpoint: 0 })),
+    slots: Array.from({ length: parallel }, (_, id) => ({
+      id,
+      busy: false,
+      text: '',
+      tokens: 0,
+      checkpoint: 0,
+      hasStartMark: false,
+    })),
     memoryBytes: memoryOf(want.profile, numCtx * parallel),
     nextTask: 0,
     inFlight: 0,

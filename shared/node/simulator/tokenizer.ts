@@ -1,6 +1,6 @@
 /**
  * A deterministic, script-aware tokenizer. Pieces are slices of the text, so joining them gives the text back exactly.
- * Rules, measured against a Gemma 3 vocabulary: a word with its leading space is one token up to nine letters, digits stand
+ * Rules, measured against a Gemma 3 vocabulary: a word with its leading space is one token up to ten letters, digits stand
  * alone, Han goes in pairs, kana in threes, punctuation runs in up to three, an emoji is one, chat tags are one.
  */
 export interface Tokenizer {
@@ -22,7 +22,7 @@ export function createTokenizer(): Tokenizer {
   };
 }
 
-const wordLettersMax = 9;
+const wordLettersMax = 10;
 const wordPieceLetters = 6;
 const punctuationRunMax = 3;
 const spaceRunMax = 16;
@@ -165,7 +165,7 @@ function spacePieceEnd(text: string, at: number): number {
 }
 
 /**
- * Words of up to nine letters are one token, longer ones go in sixes; a capital after small letters starts a new word;
+ * Words of up to ten letters are one token, longer ones go in sixes; a capital after small letters starts a new word;
  * five capitals and more go in pairs.
  */
 function wordEnd(text: string, at: number): number {
