@@ -35,6 +35,7 @@ export function parseExperimentYaml(
   const document = parseDocument(text.replace(/^\ufeff/, ''), {
     lineCounter: lines,
     prettyErrors: false,
+    logLevel: 'silent',
     uniqueKeys: true,
   });
   const at = (offset: number): string => {

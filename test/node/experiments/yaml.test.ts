@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest';
+import fc from 'fast-check';
+import { nearest } from '../../../shared/node/experiments/nearest.ts';
+import { parseExperimentYaml } from '../../../shared/node/experiments/yaml.ts';
+
+const read = (text: string, model?: string) =>
+  parseExperimentYaml(text, 'context.yaml', model === undefined ? {} : { model });
+const refusal = (text: string): string => {
+  const result = read(text);
+  return result.ok
+    ? 'accepted'
+    : `${result.denial.message}${result.denial.next === undefined ? '' : ` ${result.denial.next}`}`;
+};
+
+test('a whole experiment, named as in the CSV, axes at the top', () => {
+  const text = `# the classic one
+name: Nightly
+models: [llama3.2:3b, gemma3:270m]
+num_ctx: [default, 4096, 40960]
+sizes: [2000, {tokens: 9000}]
+needle_depths: [0, [10, 90]]
+routes: [chat, generate]
+policy: refuse
+repeats: 3
+question_position: first
+question: Which code?
+num_predict: 80
+temperature: 0.2
+think: low
+seed: 11
+warm_up: false
+timeout_ms: 60000
+document: {file: handbook.txt}
+`;
+  expect(read(text)).toEqual({
+    ok: true,
+    value: {
+      documentFile: 'handbook.txt',
+      experiment: {
+        kind: 'context',
+        name: 'Nightly',
+        axes: {
+          models: ['llama3.2:3b', 'gemma3:270m'],
+          numCtx: ['default', 4_096, 40_960],
+          sizes: [2_000, { tokens: 9_000 }],
+          needleDepths: [0, [10, 90]],
+          routes: ['chat', 'generate'],
+          policies: ['refuse'],
+          repeats: 3,
+        },
+        document: { kind: 'generated' },
+        questionPosition: 'first',
+        question: 'Which code?',
+        numPredict: 80,
+        temperature: 0.2,
+        think: 'low',
+        seed: 11,
+        warmUp: false,
+        timeoutMs: 60_000,
+      },
+    },
+  });
+});
+
+test('the least: one model, or none where a default is given; the rest is the classic experiment', () => {
+  const least = read('model: m');
+  expect(least).toEqual(read('{"models": ["m"]}'));
+  expect(least).toEqual(read('seed: 7', 'm'));
+  expect(least).toMatchObject({
+    ok: true,
+    value: {
+      experiment: {
+        axes: { models: ['m'], numCtx: ['default'], sizes: [2_000, 10_000, 40_000, 120_000], needleDepths: [0] },
+        numPredict: 60,
+      },
+    },
+  });
+});
+
+test('axes may stand under axes, names as in the contract', () => {
+  expect(
+    read('kind: context\naxes:\n  models: [m]\n  numCtx: [512]\n  needleDepths: [100]\nnumPredict: 5\n'),
+  ).toMatchObject({
+    ok: true,
+    value: { experiment: { axes: { numCtx: [512], needleDepths: [100] }, numPredict: 5 } },
+  });
+});
+
+test.each([
+  ['model: m\nsizez: 3', 'context.yaml:2:1: there is no field sizez. Did you mean sizes?'],
+  ['model: m\nnum_ctxs: 3', 'context.yaml:2:1: there is no field num_ctxs. Did you mean num_ctx?'],
+  [
+    'model: m\naxes:\n  seed: 3',
+    'context.yaml:3:3: there is no field seed. Fields are models, num_ctx, sizes, needle_depths, routes, policies, repeats.',
+  ],
+  [
+    'model: m\nnum_ctx: [default, 0]',
+    'context.yaml:2:20: num_ctx[1]: num_ctx must be at least 1; leave it empty for the server default. Correct it and run again.',
+  ],
+  [
+    'model: m\nnum_ctx: -5',
+    'context.yaml:2:10: num_ctx must be at least 1; leave it empty for the server default. Correct it and run again.',
+  ],
+  ['model: m\nnum_ctx: big', 'context.yaml:2:10: num_ctx must be a whole number. Correct it and run again.'],
+  ['model: m\nnum_ctx: 1.5', 'context.yaml:2:10: num_ctx must be a whole number. Correct it and run again.'],
+  [
+    'model: m\nsizes:\n  - 2000\n  - 5',
+    'context.yaml:4:5: sizes[1]: a document has at least 100 characters. Correct it and run again.',
+  ],
+  [
+    'model: m\nneedle_depths: [0, [50, 101]]',
+    'context.yaml:2:25: needle_depths[1][1]: Too big: expected number to be <=100. Correct it and run again.',
+  ],
+  [
+    'model: m\nnum_predict: 0',
+    'context.yaml:2:14: num_predict must be at least 1: 0 takes every bound off on most models. Correct it and run again.',
+  ],
+  [
+    'model: m\nrepeats: many',
+    'context.yaml:2:10: repeats: Invalid input: expected number, received string. Correct it and run again.',
+  ],
+  ['model: m\nmodels: [n]', 'context.yaml:2:1: models is given twice. Keep one of them.'],
+  ['seed: 3', 'context.yaml: models is missing. Add a line such as `models: [llama3.2]`, or give --model NAME.'],
+  ['model: m\n\tseed: 3', 'context.yaml:2:1: Tabs are not allowed as indentation. Correct the YAML there.'],
+  ['model: "m', 'context.yaml:1:10: Missing closing "quote. Correct the YAML there.'],
+  ['- model: m', 'context.yaml:1:1: an experiment is a list of fields, such as `models: [llama3.2]`.'],
+  ['', 'context.yaml:1:1: an experiment is a list of fields, such as `models: [llama3.2]`.'],
+  [
+    'model: m\ndocument: 7',
+    'context.yaml:2:1: document is either generated or a file. Write `document: generated` or `document: {file: handbook.txt}`.',
+  ],
+  ['kind: reasoning\nmodel: m', 'context.yaml:1:1: the reasoning experiment is not there yet. Use kind: context.'],
+])('%j', (text, message) => {
+  expect(refusal(text)).toBe(message);
+});
+
+describe('hostile files', () => {
+  test('any text is an answer, never an error', () => {
+    const line = fc.constantFrom(
+      'model: m',
+      'num_ctx: [',
+      'sizes: {a: b}',
+      '? [x]: y',
+      '<<: *a',
+      'a: &a [*a]',
+      '"__proto__": {x: 1}',
+      'axes: &x {axes: *x}',
+      'seed: !!binary x',
+      '%YAML 9',
+      '---',
+      '...',
+      'axes: 3',
+      'models: {}',
+      'think: ~',
+      '\u0000',
+      'constructor: 1',
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: 'binary', maxLength: 200 }),
+          fc.array(line, { maxLength: 8 }).map((lines) => lines.join('\n')),
+        ),
+        (text) => {
+          const result = read(text);
+          if (!result.ok) expect(result.denial.message.startsWith('context.yaml')).toBe(true);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  test('aliases that grow without end are refused', () => {
+    const bomb = [
+      'a: &a [x,x,x,x,x,x,x,x,x]',
+      ...'bcdefgh'
+        .split('')
+        .map((name, index) => `${name}: &${name} [${Array(9).fill(`*${'abcdefg'[index]}`).join(',')}]`),
+    ].join('\n');
+    expect(read(bomb).ok).toBe(false);
+  });
+
+  test('a file that is a document is named as one', () => {
+    expect(refusal(`question: ${'x'.repeat(1_000_001)}`)).toContain('Give the document as a file of its own');
+  });
+});
+
+test('the nearest word, or none', () => {
+  expect(
+    ['repeat', 'neddle_depths', 'NumCtx', 'polices', 'zzz'].map((word) =>
+      nearest(word, ['models', 'num_ctx', 'needle_depths', 'policies', 'repeats']),
+    ),
+  ).toEqual(['repeats', 'needle_depths', 'num_ctx', 'policies', null]);
+});
