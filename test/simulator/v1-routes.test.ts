@@ -152,7 +152,7 @@ describe('/v1/chat/completions', () => {
     const reply = await post('/v1/chat/completions', { model: 'm', messages: hi, stream: true });
     expect(events(reply).at(-1)).toMatchObject({
       model: '',
-      choices: [{ index: 0, delta: { content: '' }, finish_reason: null }],
+      choices: [{ index: 0, delta: {}, finish_reason: null }],
     });
     expect({ status: reply.status, done: reply.body.includes('[DONE]') }).toEqual({ status: 200, done: false });
     said = { pieces: ['Yes.'] };
@@ -177,6 +177,18 @@ describe('/v1/chat/completions', () => {
       { choices: [{ delta: {}, finish_reason: 'tool_calls' }] },
     ]);
     expect(reply.chunks).toHaveLength(1);
+    said = { pieces: ['Yes.'] };
+  });
+
+  test('thinking and answer of one piece come in two deltas of one write', async () => {
+    said = { pieces: ['<think>hm</think>Yes.'] };
+    const reply = await post('/v1/chat/completions', { model: 'deep', messages: hi, stream: true });
+    expect(events(reply)).toMatchObject([
+      { choices: [{ delta: { role: 'assistant', content: '', reasoning: 'hm' } }] },
+      { choices: [{ delta: { content: 'Yes.' } }] },
+      { choices: [{ delta: {}, finish_reason: 'stop' }] },
+    ]);
+    expect(reply.chunks).toHaveLength(2);
     said = { pieces: ['Yes.'] };
   });
 

@@ -138,6 +138,7 @@ function convertPart(role: string, part: Raw): ChatMessage | string {
   if (part['type'] !== 'image_url') return 'invalid message format';
   const url = typeof part['image_url'] === 'string' ? part['image_url'] : record(part['image_url'])['url'];
   if (typeof url !== 'string') return 'invalid message format';
+  if (/^https?:\/\//.test(url)) return 'image URLs are not currently supported, please use base64 encoded data instead';
   const data = /^data:(?:image\/(?:jpeg|jpg|png|webp))?;base64,(.*)$/s.exec(url)?.[1];
   return data === undefined ? 'invalid image input' : { role, content: '', images: [data] };
 }

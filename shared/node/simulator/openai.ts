@@ -144,7 +144,9 @@ function chatFormat(model: string, includeUsage: boolean, isOld: boolean): V1For
       sentCalls ||= chunk.toolCalls.length > 0;
       const reason = sentCalls ? 'tool_calls' : (chunk.doneReason ?? null);
       const said = (finish: string | null): string =>
-        event([{ index: 0, delta: delta(chunk), finish_reason: finish, ...logprobsOf(chunk.logprobs) }]);
+        apart(chunk)
+          .map((part) => event([{ index: 0, delta: delta(part), finish_reason: finish, ...logprobsOf(part.logprobs) }]))
+          .join('');
       if (!chunk.done) return [said(null)];
       const isEmpty = chunk.content === '' && chunk.thinking === '' && chunk.toolCalls.length === 0;
       const finish = isOld
@@ -154,8 +156,18 @@ function chatFormat(model: string, includeUsage: boolean, isOld: boolean): V1For
       return [`${finish}${usage}data: [DONE]\n\n`];
     },
     // The text of the failure is lost on this route: Ollama reads the error line as an empty chunk.
-    broken: () => [sse({ ...head(), model: '', choices: [{ index: 0, delta: { content: '' }, finish_reason: null }] })],
+    broken: () => [sse({ ...head(), model: '', choices: [{ index: 0, delta: {}, finish_reason: null }] })],
   };
+}
+
+/** Thinking never shares a delta with an answer or a call; the log probabilities go with the first. */
+function apart(chunk: ReplyChunk): readonly ReplyChunk[] {
+  const isMixed = chunk.thinking !== '' && (chunk.content !== '' || chunk.toolCalls.length > 0);
+  if (!isMixed) return [chunk];
+  return [
+    { ...chunk, content: '', toolCalls: [] },
+    { ...chunk, thinking: '', logprobs: [] },
+  ];
 }
 
 function completionFormat(model: string, includeUsage: boolean): V1Format {
