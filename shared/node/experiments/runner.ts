@@ -1,190 +1,385 @@
 /**
- * One HTTP exchange on its own socket. Nothing is shared between exchanges, so ending one never touches another, and there
- * is no time limit here except for the connect: a server that loads a model may be silent for as long as it needs.
+ * Walks the cells of an experiment, one call at a time, through the engine. Each cell is stored before the next one begins, so
+ * that a crash loses at most the call that was under way. Documents are made when their cell comes and dropped after it.
  */
-import { isIP } from 'node:net';
-import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import type { OllamaAddress } from './address.ts';
-import { failureText, secondsText } from './texts.ts';
+import { item } from '../../engine/context-lab/item.ts';
+import type { CallRecord } from '../../contract/calls.ts';
+import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
+import type { EngineEvent } from '../../contract/events.ts';
+import type { Cell, CellPlan, ContextExperiment, PlanSummary, RunSummary } from '../../contract/experiments.ts';
+import type { CallId, RunId } from '../../contract/ids.ts';
+import type { ModelFacts } from '../../contract/server.ts';
+import { type Milliseconds, tokens } from '../../contract/units.ts';
+import type { CallOutcome } from '../../engine/call.ts';
+import type { CancelReason } from '../../engine/cancel.ts';
+import { cellRequest } from '../../engine/context-lab/cell-request.ts';
+import { type PlanKnowledge, planContext, planSummary } from '../../engine/context-lab/plan.ts';
+import { createSpeeds } from '../../engine/context-lab/speeds.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Clock, Ids } from '../../engine/ports.ts';
+import { summaryOf } from '../../engine/summary.ts';
+import { cellStateOf } from '../storage/run-rows.ts';
+import type { Store } from '../storage/store-types.ts';
+import { createEta } from './eta.ts';
+import { waitFor } from './wait.ts';
 
-export interface HttpAsk {
-  readonly method: string;
+/** The server as it is at the start of a run. `models` null = the list is not known. */
+export interface RunnerServer {
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  readonly version: string | null;
+  readonly simulated: boolean;
+  readonly models: readonly string[] | null;
 }
 
-/** Where it broke: `connect` = the request never reached the server; `answer` = before headers; `body` = after them. */
-export interface HttpFailure {
-  readonly phase: 'connect' | 'answer' | 'body';
-  /** One phrase; with several addresses each is named. */
-  readonly text: string;
-  readonly looks: readonly { readonly address: string; readonly outcome: string }[];
+export interface RunnerParts {
+  readonly engine: Pick<Engine, 'open' | 'cancel'>;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, 'run'>;
+  readonly emit: (event: EngineEvent) => void;
+  /** Denied (`no-server`) when nothing answers. */
+  readonly server: () => Promise<Result<RunnerServer>>;
+  readonly facts: (model: string) => Promise<ModelFacts | null>;
+  /** Likely tokens of a text, for sizes given in tokens. */
+  readonly estimateTokens: (text: string) => number;
+  /** Waits that a cancel cuts short; tests hand in one that does not wait. */
+  readonly wait?: (delayMs: number, signal: AbortSignal) => Promise<void>;
 }
 
-export interface HttpHead {
-  readonly status: number;
-  readonly statusText: string;
-  readonly contentType: string;
-  readonly location: string | null;
+export interface Runner {
+  plan(experiment: ContextExperiment): Promise<Result<PlanSummary>>;
+  /** Answers as soon as the run is stored; the cells follow. One run at a time, or `busy`. */
+  start(experiment: ContextExperiment, warnings?: readonly string[]): Promise<Result<{ runId: RunId }>>;
+  /** Aborts the call under way. The run can be resumed. */
+  cancel(runId: RunId): Result<Record<string, never>>;
+  /** Goes on with the cells that have no result. */
+  resume(runId: RunId): Promise<Result<Record<string, never>>>;
+  readonly running: RunId | null;
+  /** Resolves when no run is under way. */
+  idle(): Promise<void>;
+  /** Ends the run under way as `interrupted`, for the end of the program. */
+  stop(): Promise<void>;
 }
 
-export interface HttpExchange {
-  /** True once a socket stood: from then on the server may have begun to work. */
-  readonly connected: boolean;
-  /** null when the whole request is with the system. Both resolve for good, they never reject. */
-  readonly sent: Promise<HttpFailure | null>;
-  readonly head: Promise<HttpHead | HttpFailure>;
-  /** Pull-based: a reader that stops reading stops the socket. Ends early when the connection breaks; ask `broken` then. */
-  body(): AsyncIterable<Uint8Array>;
-  readonly broken: HttpFailure | null;
-  /** Closes the socket now, in whatever state. Safe to call twice. */
-  close(): void;
-}
+/** So many calls in a row without a server end the run: it can be resumed when the server is back. */
+export const UNREACHABLE_MAX = 5;
 
-export const connectTimeoutMs = 10_000;
+export function createRunner(parts: RunnerParts): Runner {
+  const { store, clock, emit } = parts;
+  const speeds = createSpeeds();
+  const wait = parts.wait ?? waitFor;
+  let active: Active | null = null;
 
-export function startExchange(
-  address: OllamaAddress,
-  ask: HttpAsk,
-  options: { readonly connectTimeoutMs?: number } = {},
-): HttpExchange {
-  const limitMs = options.connectTimeoutMs ?? connectTimeoutMs;
-  const looks: { address: string; outcome: string }[] = [];
-  const sent = deferred<HttpFailure | null>();
-  const head = deferred<HttpHead | HttpFailure>();
-  const state = { connected: false, closed: false, broken: null as HttpFailure | null };
-  let current: ClientRequest | null = null;
-  let response: IncomingMessage | null = null;
+  async function knowledge(experiment: ContextExperiment): Promise<PlanKnowledge> {
+    const server = await parts.server();
+    const listed = server.ok && server.value.models !== null ? new Set(server.value.models.map(withTag)) : null;
+    const facts = new Map<string, ModelFacts | null>();
+    for (const model of new Set(experiment.axes.models)) {
+      if (server.ok && (listed === null || listed.has(withTag(model)))) facts.set(model, await parts.facts(model));
+    }
+    return {
+      model: (model) => ({
+        there: listed === null ? null : listed.has(withTag(model)),
+        trainedContext: facts.get(model)?.trainedContext ?? null,
+      }),
+      callMs: (model, promptTokens, outputTokens) => speeds.callMs(model, promptTokens, outputTokens),
+    };
+  }
 
-  const fail = (failure: HttpFailure): void => {
-    state.broken ??= failure;
-    sent.resolve(failure);
-    head.resolve(failure);
-  };
+  function begin(): Active {
+    let finish = (): void => undefined;
+    const finished = new Promise<void>((resolve) => (finish = resolve));
+    const abort = new AbortController();
+    return { runId: null, callId: null, reason: null, abort, finished, finish: () => finish() };
+  }
 
-  const attempt = (index: number): void => {
-    const host = address.hosts[index];
-    if (state.closed || host === undefined) return fail({ phase: 'connect', text: looksText(looks), looks });
-    const request = open(address, host, ask);
-    current = request;
-    let inTime = true;
-    const timer = setTimeout(() => {
-      inTime = false;
-      request.destroy();
-    }, limitMs);
-    request.once('socket', (socket) => {
-      socket.once(address.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
-        clearTimeout(timer);
-        state.connected = true;
-      });
+  /** Takes the place of the one run before the first await, and gives it back when nothing came of it. */
+  async function opening<Value>(open: (taken: Active) => Promise<Result<Value>>): Promise<Result<Value>> {
+    if (active !== null) return denied('busy', 'A run is under way.', { next: 'Wait for it to end, or stop it.' });
+    const taken = (active = begin());
+    const opened = await open(taken).catch((error: unknown) => {
+      release(taken);
+      throw error;
     });
-    request.once('finish', () => sent.resolve(null));
-    request.once('response', (message: IncomingMessage) => {
-      response = message;
-      // Without a listener a broken reply that nobody reads would end the process.
-      message.on('error', (error) => (state.broken ??= { phase: 'body', text: failureText(error), looks }));
-      // A server may refuse before it has read everything; then nothing more is sent, and nobody waits for that.
-      sent.resolve(null);
-      head.resolve(headOf(message));
-    });
-    request.on('error', (error) => {
-      clearTimeout(timer);
-      if (response !== null) return;
-      if (state.connected) return fail({ phase: 'answer', text: answerText(error), looks });
-      if (inTime) looks.push(...looksOf(error, host, address.port));
-      else looks.push({ address: hostAndPort(host, address.port), outcome: `no answer in ${secondsText(limitMs)}` });
-      attempt(index + 1);
-    });
-  };
-  attempt(0);
+    if (!opened.ok) release(taken);
+    return opened;
+  }
 
-  return {
-    get connected() {
-      return state.connected;
-    },
-    get broken() {
-      return state.broken;
-    },
-    sent: sent.promise,
-    head: head.promise,
-    async *body() {
-      if (response === null) return;
-      try {
-        for await (const bytes of response) yield bytes as Uint8Array;
-      } catch (error) {
-        state.broken ??= { phase: 'body', text: failureText(error as Error), looks };
+  function release(taken: Active): void {
+    if (active === taken) active = null;
+    taken.finish();
+  }
+
+  /** The walk itself; every ending leads to `close`. */
+  async function walk(
+    taken: Active,
+    run: RunSummary,
+    plans: readonly CellPlan[],
+    ownText: string | null,
+  ): Promise<void> {
+    const eta = createEta(plans, run.experiment, speeds, clock);
+    let unreachable = 0;
+    try {
+      for (const [index, plan] of plans.entries()) {
+        if (taken.reason !== null) break;
+        const { request, documentCharacters } = cellRequest(run.experiment, plan, {
+          ownText,
+          estimateTokens: parts.estimateTokens,
+        });
+        const started = store.setCellState(run.id, plan.key, 'running', documentCharacters);
+        if (!started.ok) return close(run.id, 'failed', started.denial);
+        emit({ type: 'cell-changed', runId: run.id, cell: started.value.cell });
+        const outcome = await call(taken, run.id, plan, request);
+        if (!outcome.ok) return close(run.id, 'failed', outcome.denial);
+        const { record, denial } = outcome.value;
+        if (denial !== null && isStorage(denial)) return close(run.id, 'failed', denial);
+        speeds.observe(summaryOf(record));
+        eta.passed(index, record);
+        tellCell(run.id, plan, documentCharacters, record, eta.leftMs());
+        unreachable = neverReached(record, denial) && taken.reason === null ? unreachable + 1 : 0;
+        if (unreachable >= UNREACHABLE_MAX) return close(run.id, 'failed', unreachableDenial(record, denial));
+        // A pause before the next try; without one the run gives up while the server restarts.
+        if (unreachable > 0) await wait(Math.min(4_000, 250 * 2 ** (unreachable - 1)), taken.abort.signal);
+        else await nextTurn();
       }
-    },
-    close() {
-      state.closed = true;
-      current?.destroy();
-      response?.destroy();
-      if (response === null) fail({ phase: state.connected ? 'answer' : 'connect', text: 'closed', looks });
-    },
-  };
-}
+      close(run.id, taken.reason === null ? 'done' : taken.reason === 'shutdown' ? 'interrupted' : 'cancelled', null);
+    } catch (error) {
+      close(run.id, 'failed', { code: 'internal', message: error instanceof Error ? error.message : String(error) });
+    } finally {
+      release(taken);
+    }
+  }
 
-/** `127.0.0.1:11434 connection refused, [::1]:11434 connection refused`. */
-export function looksText(looks: readonly { readonly address: string; readonly outcome: string }[]): string {
-  return looks.map((look) => `${look.address} ${look.outcome}`).join(', ');
-}
+  async function call(
+    taken: Active,
+    runId: RunId,
+    plan: CellPlan,
+    request: Parameters<Engine['open']>[0],
+  ): Promise<Result<CallOutcome>> {
+    for (let attempt = 0; ; attempt++) {
+      const opened = parts.engine.open(request, { runId, cellKey: plan.key });
+      if (opened.ok) {
+        taken.callId = opened.value.id;
+        if (taken.reason !== null) parts.engine.cancel(opened.value.id, taken.reason);
+        return ok(await opened.value.done.finally(() => (taken.callId = null)));
+      }
+      if (opened.denial.code !== 'busy' || attempt >= BUSY_ATTEMPTS_MAX || taken.reason !== null) return opened;
+      await wait(BUSY_WAIT_MS, taken.abort.signal);
+    }
+  }
 
-export function hostAndPort(host: string, port: number): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
+  function tellCell(
+    runId: RunId,
+    plan: CellPlan,
+    documentCharacters: number,
+    record: CallRecord,
+    etaMs: Milliseconds | null,
+  ): void {
+    emit({
+      type: 'cell-changed',
+      runId,
+      cell: { plan, state: cellStateOf(record), documentCharacters, call: summaryOf(record) },
+    });
+    const run = store.run(runId);
+    if (run !== null) emit({ type: 'run-changed', run: { ...run, etaMs } });
+  }
 
-/** The addresses of one name are tried one after the other; the default of 250 ms for each is short for a far host. */
-const patience = { autoSelectFamilyAttemptTimeout: 2_000 };
+  function close(runId: RunId, state: RunSummary['state'], denial: Denial | null): void {
+    const run = store.run(runId);
+    if (run === null) return;
+    requeue(runId);
+    const ended: RunSummary = {
+      ...run,
+      state,
+      endedAt: clock.now(),
+      etaMs: null,
+      error: denial === null ? null : words(denial),
+    };
+    const saved = store.saveRun(ended);
+    emit({ type: 'run-changed', run: saved.ok ? saved.value : ended });
+    if (denial !== null)
+      emit({ type: 'notice-raised', level: 'error', text: denial.message, next: denial.next ?? null });
+  }
 
-/** No agent: one socket for one request, closed with it. The Host header keeps the name that was asked for. */
-function open(address: OllamaAddress, host: string, ask: HttpAsk): ClientRequest {
-  const url = new URL(ask.url);
-  const body = ask.body === null ? null : Buffer.from(ask.body, 'utf8');
-  const secure = address.protocol === 'https:';
-  const request = (secure ? httpsRequest : httpRequest)({
-    host,
-    port: address.port,
-    method: ask.method,
-    path: `${url.pathname}${url.search}`,
-    agent: false,
-    ...(secure && isIP(host) === 0 ? { servername: url.hostname } : {}),
-    ...patience,
-    ...(url.username === '' ? {} : { auth: `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}` }),
-    headers: { ...ask.headers, Host: url.host, ...(body === null ? {} : { 'Content-Length': body.byteLength }) },
-  });
-  request.end(body ?? undefined);
-  return request;
-}
+  /** A cell that was running when the run ended without an answer waits again. */
+  function requeue(runId: RunId): void {
+    for (const cell of store.cells(runId)) {
+      if (cell.state !== 'running') continue;
+      const changed = store.setCellState(runId, cell.plan.key, 'waiting');
+      if (changed.ok) emit({ type: 'cell-changed', runId, cell: changed.value.cell });
+    }
+  }
 
-/** A name with several addresses fails with one error for each of them. */
-function looksOf(error: Error, host: string, port: number): { address: string; outcome: string }[] {
-  if (!(error instanceof AggregateError)) return [{ address: hostAndPort(host, port), outcome: failureText(error) }];
-  return (error.errors as (Error & { address?: string })[]).map((each) => ({
-    address: hostAndPort(each.address ?? host, port),
-    outcome: failureText(each),
-  }));
-}
+  function stopActive(reason: CancelReason): void {
+    if (active === null || active.reason !== null) return;
+    active.reason = reason;
+    active.abort.abort();
+    if (active.callId !== null) parts.engine.cancel(active.callId, reason);
+  }
 
-function headOf(message: IncomingMessage): HttpHead {
   return {
-    status: message.statusCode ?? 0,
-    statusText: message.statusMessage ?? '',
-    contentType: message.headers['content-type'] ?? '',
-    location: message.headers.location ?? null,
+    get running() {
+      return active?.runId ?? null;
+    },
+    async plan(experiment) {
+      const planned = planContext(experiment);
+      if (!planned.ok) return planned;
+      const text = ownTextOf(store, experiment);
+      if (!text.ok) return text;
+      return ok(planSummary(experiment, planned.value, await knowledge(experiment)));
+    },
+    start: (experiment, warnings = []) =>
+      opening(async (taken) => {
+        const planned = planContext(experiment);
+        if (!planned.ok) return planned;
+        const text = ownTextOf(store, experiment);
+        if (!text.ok) return text;
+        const server = await parts.server();
+        if (!server.ok) return server;
+        const summary = planSummary(experiment, planned.value, await knowledge(experiment));
+        const opened = store.openRun(
+          freshRun(experiment, server.value, [...warnings, ...summary.warnings]),
+          planned.value,
+        );
+        if (!opened.ok) return opened;
+        emit({ type: 'run-opened', run: opened.value });
+        taken.runId = opened.value.id;
+        void walk(taken, opened.value, planned.value, text.value);
+        return ok({ runId: opened.value.id });
+      }),
+    cancel(runId) {
+      if (active?.runId !== runId) return denied('not-found', 'This run is not under way.', { field: 'runId' });
+      stopActive('person');
+      return ok({});
+    },
+    resume: (runId) =>
+      opening(async (taken) => {
+        const run = store.run(runId);
+        if (run === null) return denied('not-found', 'There is no such run.', { field: 'runId' });
+        const left = store.cells(runId).filter(hasNoResult);
+        if (left.length === 0)
+          return denied('bad-input', 'All cells of this run have a result.', {
+            field: 'runId',
+            next: 'Start a new run.',
+          });
+        const text = ownTextOf(store, run.experiment);
+        if (!text.ok) return text;
+        const server = await parts.server();
+        if (!server.ok) return server;
+        if (server.value.simulated !== run.simulated) return otherKind(run);
+        const saved = store.saveRun({ ...run, state: 'running', endedAt: null, error: null });
+        if (!saved.ok) return saved;
+        emit({ type: 'run-changed', run: saved.value });
+        taken.runId = runId;
+        void walk(
+          taken,
+          saved.value,
+          left.map((cell) => cell.plan),
+          text.value,
+        );
+        return ok({});
+      }),
+    idle: () => active?.finished ?? Promise.resolve(),
+    async stop() {
+      stopActive('shutdown');
+      await active?.finished;
+    },
+  };
+
+  function freshRun(experiment: ContextExperiment, server: RunnerServer, warnings: readonly string[]): RunSummary {
+    return {
+      id: parts.ids.run(),
+      kind: 'context',
+      name: experiment.name ?? nameOf(experiment),
+      state: 'running',
+      createdAt: clock.now(),
+      endedAt: null,
+      simulated: server.simulated,
+      server: server.url,
+      serverVersion: server.version,
+      experiment,
+      cellsTotal: 0,
+      cellsDone: 0,
+      cellsFailed: 0,
+      tokensEvaluated: tokens(0),
+      cellsTruncated: 0,
+      etaMs: null,
+      warnings: [...new Set(warnings)],
+      error: null,
+    };
+  }
+}
+
+interface Active {
+  runId: RunId | null;
+  callId: CallId | null;
+  reason: CancelReason | null;
+  readonly abort: AbortController;
+  readonly finished: Promise<void>;
+  readonly finish: () => void;
+}
+
+/** Another 64 calls hold the engine at most this long before the run gives up. */
+const BUSY_ATTEMPTS_MAX = 240;
+const BUSY_WAIT_MS = 500;
+
+/** Waiting, stopped, or never reached the server. What a server answered, even an error, is a result. */
+export function hasNoResult(cell: Cell): boolean {
+  if (cell.state === 'done') return false;
+  if (cell.state !== 'failed') return true;
+  return cell.call === null || cell.call.ending === 'unreachable' || cell.call.ending === 'not-sent';
+}
+
+function ownTextOf(store: Store, experiment: ContextExperiment): Result<string | null> {
+  if (experiment.document.kind === 'generated') return ok(null);
+  const found = store.document(experiment.document.documentId);
+  if (found === null)
+    return denied('not-found', 'The document of this experiment is not stored here.', {
+      field: 'document.documentId',
+      next: 'Add the text again.',
+    });
+  return ok(found.text);
+}
+
+function neverReached(record: CallRecord, denial: Denial | null): boolean {
+  return record.reply.ending === 'unreachable' || denial?.code === 'no-server';
+}
+
+function unreachableDenial(record: CallRecord, denial: Denial | null): Denial {
+  const why = denial?.message ?? record.reply.error ?? 'No answer.';
+  return {
+    code: 'no-server',
+    message: `${UNREACHABLE_MAX} calls in a row did not reach the server: ${why}`,
+    next: 'Start the server, then resume the run.',
   };
 }
 
-function answerText(error: Error): string {
-  const text = failureText(error);
-  return text === 'connection reset' ? 'the connection was closed before an answer came' : text;
+const isStorage = (denial: Denial): boolean => denial.code.startsWith('storage-');
+
+const words = (denial: Denial): string =>
+  denial.next === undefined ? denial.message : `${denial.message} ${denial.next}`;
+
+function otherKind(run: RunSummary): Result<never> {
+  return run.simulated
+    ? denied('not-allowed', 'This run was made on the simulator; the rest would be measured on another server.', {
+        next: 'Start the simulator, then resume.',
+      })
+    : denied('not-allowed', 'This run was measured on a real server; the rest would be simulated.', {
+        next: 'Connect the server, then resume.',
+      });
 }
 
-function deferred<Value>(): { promise: Promise<Value>; resolve: (value: Value) => void } {
-  let resolve: (value: Value) => void = () => undefined;
-  const promise = new Promise<Value>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
+function nameOf(experiment: ContextExperiment): string {
+  const { models, sizes, numCtx } = experiment.axes;
+  const first = models.length === 1 ? item(models, 0) : `${models.length} models`;
+  return `${first.slice(0, 100)}, ${sizes.length} sizes, ${numCtx.length} windows`;
 }
+
+/** `llama3.2` and `llama3.2:latest` are one model. */
+function withTag(model: string): string {
+  const name = model.trim().toLowerCase();
+  return name.slice(name.lastIndexOf('/') + 1).includes(':') ? name : `${name}:latest`;
+}
+
+/** Lets sockets and screens have their turn between two cells. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
