@@ -30,28 +30,30 @@ export default tseslint.config(
     files: ['shared/contract/**'],
     languageOptions: { globals: {} },
     rules: {
-      'no-restricted-imports': only('The contract imports zod and itself, nothing else: put code that needs more into shared/engine or shared/node.', [
-        '../*',
-        'node:*',
-        '!../contract/**',
-        ...NOBODY,
-      ]),
+      'no-restricted-imports': only(
+        'The contract imports zod and itself, nothing else: put code that needs more into shared/engine or shared/node.',
+        ['../*', 'node:*', '!../contract/**', ...NOBODY],
+      ),
     },
   },
   {
     files: ['shared/engine/**'],
     languageOptions: { globals: {} },
     rules: {
-      'no-restricted-imports': only('The engine takes time, ids, randomness, storage and the model as ports (shared/engine/ports.ts): add a port instead.', [
-        'node:*',
-        '**/node/**',
-        'zod',
-        'ollama',
-        'better-sqlite3',
-        ...NOBODY,
-      ]),
-      'no-restricted-globals': ['error', ...['Date', 'setTimeout', 'setInterval', 'process', 'fetch', 'console', 'crypto', 'performance'].map((name) => ({ name, message: 'The engine has no clock, timer, network or process: take it as a port.' }))],
-      'no-restricted-properties': ['error', { object: 'Math', property: 'random', message: 'Use the seeded generator in context-lab/random.ts.' }],
+      'no-restricted-imports': only(
+        'The engine takes time, ids, randomness, storage and the model as ports (shared/engine/ports.ts): add a port instead.',
+        ['node:*', '**/node/**', 'zod', 'ollama', 'better-sqlite3', ...NOBODY],
+      ),
+      'no-restricted-globals': [
+        'error',
+        ...['Date', 'setTimeout', 'setInterval', 'process', 'fetch', 'console', 'crypto', 'performance'].map(
+          (name) => ({ name, message: 'The engine has no clock, timer, network or process: take it as a port.' }),
+        ),
+      ],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: 'Use the seeded generator in context-lab/random.ts.' },
+      ],
     },
   },
   {
@@ -72,7 +74,12 @@ export default tseslint.config(
   owned('better-sqlite3', 'shared/node/storage', 'Reach the database through the store in shared/node/storage.'),
   {
     files: ['electron/**'],
-    rules: { 'no-restricted-imports': only('The shell imports the contract and shared/node; decisions live in shared/engine.', ['**/engine/**', '**/renderer/**', '**/test/**']) },
+    rules: {
+      'no-restricted-imports': only(
+        'The shell imports the contract and shared/node; decisions live in shared/engine.',
+        ['**/engine/**', '**/renderer/**', '**/test/**'],
+      ),
+    },
   },
   {
     files: ['renderer/**'],
@@ -80,8 +87,17 @@ export default tseslint.config(
     languageOptions: { globals: globals.browser },
     rules: {
       ...reactHooks.configs.recommended.rules,
-      'no-restricted-imports': only('The renderer knows the contract and a Transport, never a host: ask through a request.', ['node:*', '**/shared/node/**', '**/shared/engine/**', '**/electron/**', 'electron', '**/test/**']),
-      'no-restricted-syntax': ['error', { selector: "JSXAttribute[name.name='dangerouslySetInnerHTML']", message: 'Model output, names and errors are hostile text: render text nodes.' }],
+      'no-restricted-imports': only(
+        'The renderer knows the contract and a Transport, never a host: ask through a request.',
+        ['node:*', '**/shared/node/**', '**/shared/engine/**', '**/electron/**', 'electron', '**/test/**'],
+      ),
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "JSXAttribute[name.name='dangerouslySetInnerHTML']",
+          message: 'Model output, names and errors are hostile text: render text nodes.',
+        },
+      ],
     },
   },
   {

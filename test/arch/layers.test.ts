@@ -10,17 +10,41 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const LAYERS: Record<string, { from: string[]; packages: RegExp }> = {
   'shared/contract': { from: [], packages: /^zod$/ },
   'shared/engine': { from: ['shared/contract'], packages: /^$/ },
-  'shared/node/ollama': { from: ['shared/contract', 'shared/engine', 'shared/node'], packages: /^(node:.*|ollama|undici|zod)$/ },
-  'shared/node/storage': { from: ['shared/contract', 'shared/engine', 'shared/node'], packages: /^(node:.*|better-sqlite3|env-paths|zod)$/ },
-  'shared/node/rpc': { from: ['shared/contract', 'shared/engine', 'shared/node'], packages: /^(node:.*|fastify|@fastify\/static|ws|zod)$/ },
-  'shared/node/telemetry': { from: ['shared/contract', 'shared/engine', 'shared/node'], packages: /^(node:.*|pino|rotating-file-stream)$/ },
-  'shared/node/csv': { from: ['shared/contract', 'shared/engine', 'shared/node'], packages: /^(node:.*|csv-stringify(\/.*)?)$/ },
-  'shared/node/experiments': { from: ['shared/contract', 'shared/engine', 'shared/node'], packages: /^(node:.*|yaml|zod)$/ },
-  'shared/node/bin': { from: ['shared/contract', 'shared/engine', 'shared/node'], packages: /^(node:.*|commander|open|yaml)$/ },
+  'shared/node/ollama': {
+    from: ['shared/contract', 'shared/engine', 'shared/node'],
+    packages: /^(node:.*|ollama|undici|zod)$/,
+  },
+  'shared/node/storage': {
+    from: ['shared/contract', 'shared/engine', 'shared/node'],
+    packages: /^(node:.*|better-sqlite3|env-paths|zod)$/,
+  },
+  'shared/node/rpc': {
+    from: ['shared/contract', 'shared/engine', 'shared/node'],
+    packages: /^(node:.*|fastify|@fastify\/static|ws|zod)$/,
+  },
+  'shared/node/telemetry': {
+    from: ['shared/contract', 'shared/engine', 'shared/node'],
+    packages: /^(node:.*|pino|rotating-file-stream)$/,
+  },
+  'shared/node/csv': {
+    from: ['shared/contract', 'shared/engine', 'shared/node'],
+    packages: /^(node:.*|csv-stringify(\/.*)?)$/,
+  },
+  'shared/node/experiments': {
+    from: ['shared/contract', 'shared/engine', 'shared/node'],
+    packages: /^(node:.*|yaml|zod)$/,
+  },
+  'shared/node/bin': {
+    from: ['shared/contract', 'shared/engine', 'shared/node'],
+    packages: /^(node:.*|commander|open|yaml)$/,
+  },
   'shared/node': { from: ['shared/contract', 'shared/engine'], packages: /^(node:.*|zod)$/ },
   electron: { from: ['shared/contract', 'shared/node'], packages: /^(node:.*|electron)$/ },
   'renderer/charts': { from: ['shared/contract', 'renderer'], packages: /^(react|recharts|lucide-react)$/ },
-  renderer: { from: ['shared/contract'], packages: /^(react|react-dom(\/client)?|zustand(\/.*)?|radix-ui|lucide-react|cmdk|@tanstack\/react-virtual)$/ },
+  renderer: {
+    from: ['shared/contract'],
+    packages: /^(react|react-dom(\/client)?|zustand(\/.*)?|radix-ui|lucide-react|cmdk|@tanstack\/react-virtual)$/,
+  },
 };
 
 describe('layers', () => {
@@ -28,27 +52,46 @@ describe('layers', () => {
     test(file, () => {
       const [layer, rule] = layerOf(file);
       const wrong = importsOf(file).filter((specifier) => !allowed(file, specifier, layer, rule));
-      expect(wrong, `${file} belongs to ${layer}; it may import ${[layer, ...rule.from].join(', ')} and ${rule.packages}`).toEqual([]);
+      expect(
+        wrong,
+        `${file} belongs to ${layer}; it may import ${[layer, ...rule.from].join(', ')} and ${rule.packages}`,
+      ).toEqual([]);
     });
   }
 });
 
 describe('absences', () => {
   test('the engine and the contract read no clock, draw no randomness, open nothing', () => {
-    const reach = /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bsetTimeout\b|\bsetInterval\b|\bprocess\.|\bfetch\(|\bconsole\.|\bperformance\.|\bcrypto\./;
+    const reach =
+      /\bDate\.now\b|\bnew Date\(\)|\bMath\.random\b|\bsetTimeout\b|\bsetInterval\b|\bprocess\.|\bfetch\(|\bconsole\.|\bperformance\.|\bcrypto\./;
     const hits = sources()
       .filter((file) => file.startsWith('shared/engine') || file.startsWith('shared/contract'))
-      .flatMap((file) => withoutComments(file).split('\n').filter((line) => reach.test(line)).map((line) => `${file}: ${line.trim()}`));
+      .flatMap((file) =>
+        withoutComments(file)
+          .split('\n')
+          .filter((line) => reach.test(line))
+          .map((line) => `${file}: ${line.trim()}`),
+      );
     expect(hits).toEqual([]);
   });
 
   test('only the electron folder names electron', () => {
-    expect(sources().filter((file) => !file.startsWith('electron/') && importsOf(file).includes('electron'))).toEqual([]);
+    expect(sources().filter((file) => !file.startsWith('electron/') && importsOf(file).includes('electron'))).toEqual(
+      [],
+    );
   });
 
   test('nobody imports bin, and the renderer renders no HTML from text', () => {
-    expect(sources().filter((file) => !file.includes('/bin/') && importsOf(file).some((name) => name.includes('/bin/')))).toEqual([]);
-    expect(sources().filter((file) => file.startsWith('renderer/') && /dangerouslySetInnerHTML|\.innerHTML\b|insertAdjacentHTML/.test(withoutComments(file)))).toEqual([]);
+    expect(
+      sources().filter((file) => !file.includes('/bin/') && importsOf(file).some((name) => name.includes('/bin/'))),
+    ).toEqual([]);
+    expect(
+      sources().filter(
+        (file) =>
+          file.startsWith('renderer/') &&
+          /dangerouslySetInnerHTML|\.innerHTML\b|insertAdjacentHTML/.test(withoutComments(file)),
+      ),
+    ).toEqual([]);
   });
 
   test('no listener binds other than loopback by default', () => {
@@ -58,7 +101,10 @@ describe('absences', () => {
 });
 
 function sources(): string[] {
-  return ['shared', 'electron', 'renderer'].flatMap((folder) => walk(join(root, folder))).map((path) => relative(root, path)).sort();
+  return ['shared', 'electron', 'renderer']
+    .flatMap((folder) => walk(join(root, folder)))
+    .map((path) => relative(root, path))
+    .sort();
 }
 
 function walk(folder: string): string[] {
@@ -70,18 +116,24 @@ function walk(folder: string): string[] {
 }
 
 function layerOf(file: string): [string, { from: string[]; packages: RegExp }] {
-  const found = Object.entries(LAYERS).filter(([layer]) => file.startsWith(`${layer}/`)).sort((a, b) => b[0].length - a[0].length)[0];
+  const found = Object.entries(LAYERS)
+    .filter(([layer]) => file.startsWith(`${layer}/`))
+    .sort((a, b) => b[0].length - a[0].length)[0];
   if (found === undefined) throw new Error(`${file} is in no layer: give it one in test/arch, or move it`);
   return found;
 }
 
 function withoutComments(file: string): string {
-  return readFileSync(join(root, file), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1');
+  return readFileSync(join(root, file), 'utf8')
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/(^|[^:'"`])\/\/.*$/gm, '$1');
 }
 
 function importsOf(file: string): string[] {
   const text = withoutComments(file);
-  return [...text.matchAll(/(?:\bfrom\s+|\bimport\s*\(\s*|\bimport\s+)(['"])([^'"\n]+)\1/g)].map((match) => match[2] ?? '');
+  return [...text.matchAll(/(?:\bfrom\s+|\bimport\s*\(\s*|\bimport\s+)(['"])([^'"\n]+)\1/g)].map(
+    (match) => match[2] ?? '',
+  );
 }
 
 function allowed(file: string, specifier: string, layer: string, rule: { from: string[]; packages: RegExp }): boolean {
