@@ -19,9 +19,17 @@ export const toEngineSchema = z.strictObject({
 export type ToEngine = z.infer<typeof toEngineSchema>;
 
 export const toScreenSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('response'), id: z.int(), ok: z.literal(true), value: z.unknown() }),
-  z.strictObject({ kind: z.literal('response'), id: z.int(), ok: z.literal(false), denial: denialSchema }),
+  // One kind, told apart by `ok`: a discriminator value may stand only once at each level.
+  z.discriminatedUnion('ok', [
+    z.strictObject({ kind: z.literal('response'), id: z.int(), ok: z.literal(true), value: z.unknown() }),
+    z.strictObject({ kind: z.literal('response'), id: z.int(), ok: z.literal(false), denial: denialSchema }),
+  ]),
   /** seq rises by one per screen, from 1; a gap asks for a snapshot. dropped = events lost since the frame before. */
-  z.strictObject({ kind: z.literal('frame'), seq: z.int().positive(), dropped: z.int().nonnegative(), events: z.array(eventSchema) }),
+  z.strictObject({
+    kind: z.literal('frame'),
+    seq: z.int().positive(),
+    dropped: z.int().nonnegative(),
+    events: z.array(eventSchema),
+  }),
 ]);
 export type ToScreen = z.infer<typeof toScreenSchema>;
