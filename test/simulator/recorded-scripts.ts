@@ -1,5 +1,5 @@
 /** Model text and token counts of a recording: what the model said there, in pieces, and how long its prompt was. */
-import type { Recording } from './recorded-compare.ts';
+import type { Recording } from './recordings.ts';
 
 /** Prompt tokens of a recording as its server counted them (BOS with them): from the log where it was cut, else from the reply. */
 export function promptTokensOf(recording: Recording): number | null {

@@ -115,7 +115,7 @@ async function embedOne(context: RouteContext): Promise<void> {
     const slot = await lease.slot(signal);
     if (slot === null) return context.json(499, { error: 'request canceled' });
     const tokens = countTokens(state, profile, prompt) + specialTokens;
-    if (tokens > batchOf(lease)) {
+    if (tokens > lease.runner.batch) {
       logTooLarge(state, lease, slot, tokens);
       return context.json(500, { error: tooLong });
     }
@@ -235,6 +235,7 @@ async function evaluate(
     );
     state.log.raw(`slot   operator(): id  ${slot.id} | task ${task} | cached n_tokens = 0, memory_seq_rm [0, end)`);
     await state.wait((tokens / runner.profile.rates.promptTokensPerSecond) * 1000, signal);
+    slot.tokens = tokens;
     state.log.raw(
       `slot      release: id  ${slot.id} | task ${task} | stop processing: n_tokens = ${tokens}, truncated = 0`,
     );
@@ -242,8 +243,6 @@ async function evaluate(
 }
 
 const tasksPerInput = 2;
-const embeddingBatchMax = 2_048;
-const batchOf = (lease: Lease): number => Math.min(embeddingBatchMax, lease.runner.numCtx);
 
 function logTooLarge(state: SimulatorState, lease: Lease, slot: Slot, tokens: number): void {
   const task = lease.runner.nextTask;
@@ -252,9 +251,11 @@ function logTooLarge(state: SimulatorState, lease: Lease, slot: Slot, tokens: nu
     `slot   operator(): id  ${slot.id} | task ${task} | new prompt, n_ctx_slot = ${lease.runner.slotWindow}, n_keep = 0, task.n_tokens = ${tokens}`,
   );
   state.log.raw(
-    `srv    send_error: task id = ${task}, error: input (${tokens} tokens) is too large to process. increase the physical batch size (current batch size: ${batchOf(lease)})`,
+    `srv    send_error: task id = ${task}, error: input (${tokens} tokens) is too large to process. increase the physical batch size (current batch size: ${lease.runner.batch})`,
   );
-  state.log.raw(`slot      release: id  ${slot.id} | task ${task} | stop processing: n_tokens = 0, truncated = 0`);
+  state.log.raw(
+    `slot      release: id  ${slot.id} | task ${task} | stop processing: n_tokens = ${slot.tokens}, truncated = 0`,
+  );
 }
 
 /** Length 1; fewer dimensions = the first ones, brought to length 1 again. */

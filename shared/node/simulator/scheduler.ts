@@ -263,13 +263,13 @@ function shiftFor(want: Want, host: SchedulerHost): boolean {
 
 function newRunner(want: Want, host: SchedulerHost): Runner {
   const numCtx = windowFor(want, host);
-  const parallel = want.profile.capabilities.includes('embedding') ? 1 : host.numParallel;
+  const parallel = isEmbedding(want.profile) ? 1 : host.numParallel;
   return {
     profile: want.profile,
     loadedAs: want.profile.name,
     numCtx,
     slotWindow: host.behaviour.padsWindow ? Math.ceil(numCtx / windowPadding) * windowPadding : numCtx,
-    batch: want.options.numBatch ?? (numCtx > 4_096 ? 1_024 : 512),
+    batch: want.options.numBatch ?? batchFor(want.profile, numCtx),
     // Where shift is not a launch flag, the request says it each time.
     shift: shiftFor(host.behaviour.shiftReloads ? want : { ...want, shift: undefined }, host),
     key: keyOf(want, host),
@@ -296,6 +296,14 @@ function newRunner(want: Want, host: SchedulerHost): Runner {
 function memoryOf(profile: ModelProfile, tokens: number): number {
   return Math.round(profile.sizeBytes * 1.05) + tokens * profile.embeddingLength * 16;
 }
+
+/** An embedding model reads a whole input in one batch. */
+function batchFor(profile: ModelProfile, numCtx: number): number {
+  if (isEmbedding(profile)) return Math.min(numCtx, 2_048);
+  return numCtx > 4_096 ? 1_024 : 512;
+}
+
+const isEmbedding = (profile: ModelProfile): boolean => profile.capabilities.includes('embedding');
 
 function expiryOf(runner: Runner): number {
   return runner.keepAliveSeconds < 0 ? Number.POSITIVE_INFINITY : Date.now() + runner.keepAliveSeconds * 1000;
@@ -350,8 +358,10 @@ function logLoad(runner: Runner, want: Want, host: SchedulerHost): void {
   const parts = [
     '$OLLAMA/lib/ollama/llama-server --model … --port 40000 --host 127.0.0.1 --no-webui --offline',
     `-c ${runner.numCtx * parallel} -np ${parallel} --log-verbosity 4 --no-log-prefix --no-log-timestamps`,
-    ...(want.profile.mode === 'rendered' ? ['--no-jinja --chat-template chatml'] : []),
-    `--load-mode none --flash-attn auto -b ${runner.batch} -ub ${runner.batch}`,
+    ...(want.profile.mode === 'rendered' && !isEmbedding(want.profile) ? ['--no-jinja --chat-template chatml'] : []),
+    '--load-mode none --flash-attn auto',
+    ...(isEmbedding(want.profile) ? ['--embedding'] : []),
+    `-b ${runner.batch} -ub ${runner.batch}`,
     ...(runner.shift ? ['--context-shift'] : []),
     ...(runner.shift && want.options.numKeep > 0 ? [`--keep ${want.options.numKeep}`] : []),
   ];
