@@ -66,7 +66,7 @@ const byteOrderMark = '\ufeff';
 
 /** Behind a first quote or apostrophe as well: so a text that begins with one and a formula stays told apart from ours. */
 const formula =
-  /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Z}'"`\uff02\uff07]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b\u2212])/u;
+  /^(?:'*[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Z}'"`\uff02\uff07]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b\u2212])/u;
 
 function looksLikeFormula(text: string): boolean {
   const first = text.charCodeAt(0);

@@ -182,11 +182,9 @@ function errorFields(error: unknown): Record<string, unknown> {
 function framesOf(error: Error): string[] {
   const stack = error.stack ?? '';
   const at = stack.indexOf(error.message);
-  if (at < 0) return [];
-  const places = stack
-    .slice(at + error.message.length)
-    .split('\n')
-    .map((line) => /^\s+at .*?([^\s()]+:\d+:\d+)\)?$/.exec(line)?.[1]);
+  const rest = stack.slice(at + error.message.length);
+  if (at < 0 || stack.slice(0, at).includes('\n') || !rest.startsWith('\n')) return [];
+  const places = rest.split('\n').map((line) => /^\s+at .*?([^\s()]+:\d+:\d+)\)?$/.exec(line)?.[1]);
   return places
     .filter((place) => place !== undefined)
     .slice(0, framesMax)
