@@ -106,7 +106,7 @@ async function checkServer(flag: string | undefined): Promise<Check[]> {
         name: 'ollama',
         state: 'problem',
         text: report.problem ?? `No Ollama at ${address.label}.`,
-        next: 'Without one, --simulate works.',
+        next: 'With --simulate the simulator takes its place.',
       },
     ];
   }

@@ -11,7 +11,7 @@ import { EXIT, type ExitCode, complain, onReaderGone } from './exit.ts';
 import { plainText } from './plain-text.ts';
 import { type Progress, createProgress } from './progress.ts';
 import { type RowWriter, openRowWriter } from './row-writer.ts';
-import { readyExperiment } from './run-experiment.ts';
+import { readyExperiment, serverName } from './run-experiment.ts';
 import { type RunAsk, type RunOptions, readRunAsk } from './run-options.ts';
 
 export async function run(file: string | undefined, options: RunOptions): Promise<ExitCode> {
@@ -43,7 +43,10 @@ async function runOn(runtime: Runtime, asked: RunAsk, stopper: Stopper): Promise
   if (!snapshot.ok) return refuse(snapshot.denial, EXIT.failed);
   const { server } = snapshot.value;
   if (server.state !== 'up') {
-    complain(plainText(server.problem ?? `No Ollama at ${server.url}.`), 'Or add --simulate.');
+    complain(
+      plainText(server.problem ?? `No Ollama at ${server.url}.`),
+      'With --simulate the simulator takes its place.',
+    );
     return EXIT.failed;
   }
   const ready = await readyExperiment(asked, server, ask);
@@ -51,11 +54,7 @@ async function runOn(runtime: Runtime, asked: RunAsk, stopper: Stopper): Promise
   const { experiment, warnings } = ready.value;
   const plan = await ask('context.plan', experiment);
   if (!plan.ok) return refuse(plan.denial, EXIT.badInput);
-  announce(
-    plan.value,
-    [...warnings, ...plan.value.warnings],
-    server.kind === 'simulator' ? 'the simulator' : server.url,
-  );
+  announce(plan.value, [...warnings, ...plan.value.warnings], serverName(server));
   if (stopper.asked) return EXIT.cancelled;
   const writer = openRowWriter(asked);
   if (!writer.ok) return refuse(writer.denial, EXIT.badInput);

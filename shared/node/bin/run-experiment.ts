@@ -73,14 +73,15 @@ async function firstModel(server: ServerStatus, ask: Ask): Promise<Result<string
     const facts = await ask('model.show', { model: model.name });
     if (facts.ok && !facts.value.embeddingOnly) return ok(model.name);
   }
-  return denied('unknown-model', `${server.url} has no model that can answer.`, {
+  return denied('unknown-model', `${serverName(server)} has no model that can answer.`, {
     next: 'Pull one, such as `ollama pull gemma3:270m`, or add --simulate.',
   });
 }
 
 function unknownModel(model: string, server: ServerStatus): Denial {
   const names = server.models.map((entry) => entry.name);
-  const close = nearest(model, names);
+  const untagged = model.includes(':') ? null : new Map(names.map((name) => [name.replace(/:latest$/, ''), name]));
+  const close = nearest(model, untagged === null ? names : [...untagged.keys()]);
   const shown = names.slice(0, NAMES_SHOWN_MAX).join(', ');
   const list =
     names.length === 0
@@ -88,10 +89,14 @@ function unknownModel(model: string, server: ServerStatus): Denial {
       : `It has ${shown}${names.length > NAMES_SHOWN_MAX ? ` and ${names.length - NAMES_SHOWN_MAX} more` : ''}.`;
   return {
     code: 'unknown-model',
-    message: `${server.url} has no model ${model}.`,
+    message: `${serverName(server)} has no model ${model}.`,
     field: 'models',
     next: close === null ? list : `Did you mean ${close}? ${list}`,
   };
 }
+
+/** Its address may carry a password; the simulator's says nothing to anybody. */
+export const serverName = (server: ServerStatus): string =>
+  server.kind === 'simulator' ? 'The simulator' : `Ollama at ${server.url.replace(/\/\/[^/@]*@/, '//')}`;
 
 const NAMES_SHOWN_MAX = 8;
