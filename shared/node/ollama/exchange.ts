@@ -41,9 +41,12 @@ export interface HttpExchange {
   readonly broken: HttpFailure | null;
   /** Closes the socket now, in whatever state. Safe to call twice. */
   close(): void;
+  /** The reply is read: lets the server end it by itself, so that it does not take us for a client that left. */
+  release(): void;
 }
 
 export const connectTimeoutMs = 10_000;
+const releaseTimeoutMs = 1_000;
 
 export function startExchange(
   address: OllamaAddress,
@@ -112,7 +115,7 @@ export function startExchange(
     async *body() {
       if (response === null) return;
       try {
-        for await (const bytes of response) yield bytes as Uint8Array;
+        for await (const bytes of response.iterator({ destroyOnReturn: false })) yield bytes as Uint8Array;
       } catch (error) {
         state.broken ??= { phase: 'body', text: failureText(error as Error), looks };
       }
@@ -122,6 +125,12 @@ export function startExchange(
       current?.destroy();
       response?.destroy();
       if (response === null) fail({ phase: state.connected ? 'answer' : 'connect', text: 'closed', looks });
+    },
+    release() {
+      const timer = setTimeout(() => response?.destroy(), releaseTimeoutMs);
+      timer.unref();
+      response?.once('close', () => clearTimeout(timer));
+      response?.resume();
     },
   };
 }

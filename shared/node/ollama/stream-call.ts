@@ -66,6 +66,7 @@ async function* walk(options: StreamOptions, request: WireRequest, watch: Watch)
   );
   watch.onAbort(() => exchange.close());
   let tokens = 0;
+  let isRead = false;
   try {
     if ((await exchange.sent) === null) yield { kind: 'sent' };
     const head = await exchange.head;
@@ -80,10 +81,12 @@ async function* walk(options: StreamOptions, request: WireRequest, watch: Watch)
       yield chunk;
     }
     const { chunks, end } = parser.finish(stopOf(exchange, watch, request.timeoutMs, tokens));
+    isRead = end.ending === 'done' || end.ending === 'error-line';
     yield* chunks;
     yield { kind: 'end', end };
   } finally {
-    exchange.close();
+    if (isRead) exchange.release();
+    else exchange.close();
   }
 }
 

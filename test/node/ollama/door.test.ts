@@ -278,6 +278,24 @@ describe('what breaks on the way', () => {
     expect(got).toMatchObject({ answer: 'a', end: { ending: 'done' } });
   });
 
+  test('after the done line the server ends its reply by itself; where it does not, the socket is closed', async () => {
+    const ended = Promise.withResolvers<boolean>();
+    const url = await serve((_request, response) => {
+      response.on('close', () => ended.resolve(response.writableFinished));
+      response.write(last, () => setTimeout(() => response.end(), 100));
+    });
+    expect((await collect(door(url).stream(ask, never))).end.ending).toBe('done');
+    expect(await ended.promise).toBe(true);
+
+    const stuck = Promise.withResolvers<void>();
+    const other = await serveBytes((socket) => {
+      socket.once('end', stuck.resolve).once('close', stuck.resolve);
+      socket.write(head + framed(last));
+    });
+    expect((await collect(door(other.url).stream(ask, never))).end.ending).toBe('done');
+    await stuck.promise;
+  });
+
   test('something that is not HTTP', async () => {
     const got = await answered('SSH-2.0-OpenSSH_9\r\n', () => undefined);
     expect(got.end).toMatchObject({ ending: 'unreachable', error: expect.stringContaining('not in HTTP') });
