@@ -132,3 +132,48 @@ test('null and an empty text are no format', async () => {
   expect((await chat({ model: 'flat', format: null }, ['Yes.'])).status).toBe(200);
   expect((await chat({ model: 'flat', format: '' }, ['Yes.'])).status).toBe(200);
 });
+
+describe('/api/generate', () => {
+  /** Texts of the chunks before the last. */
+  async function chunksOf(model: string, pieces: readonly string[]): Promise<[string, string | undefined][]> {
+    asks.length = 0;
+    texts = [pieces];
+    const reply = await rawRequest(simulator.url, {
+      method: 'POST',
+      path: '/api/generate',
+      body: { model, prompt: 'hi' },
+    });
+    const lines = reply.body
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { response: string; thinking?: string });
+    return lines.slice(0, -1).map(({ response, thinking }) => [response, thinking]);
+  }
+
+  test('without a parser of the family every token has its chunk, also one that is hidden', async () => {
+    expect(await chunksOf('deep', ['<think>', '\n', 'hm', '</think>', 'Yes.'])).toEqual([
+      ['', undefined],
+      ['', undefined],
+      ['', 'hm'],
+      ['', undefined],
+      ['Yes.', undefined],
+    ]);
+  });
+
+  test('a parser of the family leaves hidden tokens out', async () => {
+    expect(
+      await chunksOf('oss', [
+        '<|channel|>',
+        'analysis',
+        '<|message|>',
+        'hm',
+        '<|end|>',
+        '<|start|>assistant<|channel|>final<|message|>',
+        'Yes.',
+      ]),
+    ).toEqual([
+      ['', 'hm'],
+      ['Yes.', undefined],
+    ]);
+  });
+});

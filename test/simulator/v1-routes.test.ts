@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSimulator } from '../../shared/node/simulator/index.ts';
 import type { BrainAsk, ModelText, Simulator } from '../../shared/node/simulator/options.ts';
 import { profileOf } from '../../shared/node/simulator/profiles.ts';
-import { rawRequest, type RawReply } from './raw-http.ts';
+import { rawRequest, type ChunkedReply } from './raw-http.ts';
 
 let simulator: Simulator;
 let asked: BrainAsk | null = null;
@@ -34,10 +34,10 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.stop());
 
-const post = (path: string, body: object): Promise<RawReply> =>
+const post = (path: string, body: object): Promise<ChunkedReply> =>
   rawRequest(simulator.url, { method: 'POST', path, body });
-const json = (reply: RawReply): Record<string, unknown> => JSON.parse(reply.body) as Record<string, unknown>;
-const events = (reply: RawReply): unknown[] =>
+const json = (reply: ChunkedReply): Record<string, unknown> => JSON.parse(reply.body) as Record<string, unknown>;
+const events = (reply: ChunkedReply): unknown[] =>
   reply.body
     .split('\n')
     .filter((line) => line.startsWith('data: {'))
@@ -201,6 +201,60 @@ describe('/v1/chat/completions', () => {
       response_format: { type: 'json_schema', json_schema: { schema: { type: 'object' } } },
     });
     expect(asked?.request.format).toEqual({ type: 'object' });
+  });
+});
+
+describe('bodies', () => {
+  test.each([
+    ['/v1/chat/completions', '', 'EOF'],
+    ['/v1/chat/completions', '{"model":"m"', 'unexpected EOF'],
+    [
+      '/v1/chat/completions',
+      '{"model":5}',
+      'json: cannot unmarshal number into Go struct field ChatCompletionRequest.model of type string',
+    ],
+    ['/v1/chat/completions', '[]', 'json: cannot unmarshal array into Go value of type openai.ChatCompletionRequest'],
+    [
+      '/v1/completions',
+      '{"model":"m","prompt":["a"]}',
+      'json: cannot unmarshal array into Go struct field CompletionRequest.prompt of type string',
+    ],
+    [
+      '/v1/messages',
+      '{"max_tokens":"5"}',
+      'json: cannot unmarshal string into Go struct field MessagesRequest.max_tokens of type int',
+    ],
+    [
+      '/v1/responses',
+      '{"stream":1}',
+      'json: cannot unmarshal number into Go struct field ResponsesRequest.stream of type bool',
+    ],
+  ])('%s %j is refused', async (path, body, message) => {
+    const reply = await rawRequest(simulator.url, { method: 'POST', path, body });
+    expect({ status: reply.status, message: (json(reply)['error'] as { message: string }).message }).toEqual({
+      status: 400,
+      message,
+    });
+  });
+
+  test('a model that fails before its first chunk: an error of unknown length when streaming, of known length when not', async () => {
+    said = { pieces: ['<tool_call>nope</tool_call>'] };
+    for (const stream of [true, false]) {
+      const reply = await post('/v1/chat/completions', { model: 'caller', messages: hi, tools, stream });
+      expect({ status: reply.status, chunked: reply.chunked, body: json(reply) }).toEqual({
+        status: 500,
+        chunked: stream,
+        body: {
+          error: {
+            message: "failed to parse JSON: invalid character 'o' in literal null (expecting 'u')",
+            type: 'api_error',
+            param: null,
+            code: null,
+          },
+        },
+      });
+    }
+    said = { pieces: ['Yes.'] };
   });
 });
 

@@ -1,6 +1,5 @@
 /** /v1/messages: the Anthropic route as Ollama translates it. Thinking a model cannot do is dropped here, not refused. */
 import { randomBytes } from 'node:crypto';
-import { decodeBody } from './body.ts';
 import { record } from './families/template.ts';
 import { text } from './openai-request.ts';
 import type {
@@ -14,14 +13,30 @@ import type {
 } from './options.ts';
 import { runRequest } from './pipeline.ts';
 import { goJson } from './wire.ts';
-import { parsedRequest, readObject, refuseV1, v1Sink, type V1Format, type WholeReply } from './v1.ts';
+import { parsedRequest, readObject, refuseV1, v1Sink, type BodyShape, type V1Format, type WholeReply } from './v1.ts';
 
 export const anthropicRoutes: Readonly<Record<string, RouteHandler>> = { 'POST /v1/messages': messages };
 
 type Raw = Readonly<Record<string, unknown>>;
 
+const shape: BodyShape = {
+  owner: 'anthropic',
+  struct: 'MessagesRequest',
+  types: {
+    model: 'string',
+    max_tokens: 'int',
+    messages: '[]anthropic.MessageParam',
+    stream: 'bool',
+    temperature: 'float64',
+    top_p: 'float64',
+    top_k: 'int',
+    stop_sequences: '[]string',
+    tools: '[]anthropic.Tool',
+  },
+};
+
 async function messages(context: RouteContext): Promise<void> {
-  const body = readObject(context, { refusal }, decodeBody);
+  const body = readObject(context, { refusal }, shape);
   if (body === null) return;
   const problem = missing(body);
   if (problem !== null) return refuseV1(context, { refusal }, 400, problem);

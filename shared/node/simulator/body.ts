@@ -11,16 +11,17 @@ export function decodeBody(body: string): unknown {
   }
 }
 
-/** Decodes an object and checks the types of its known fields; throws an Error with Go's text. */
+/** Decodes an object and checks the types of its known fields; throws an Error with Go's text. `owner` is the Go package. */
 export function decodeObject(
   body: string,
   struct: string,
   types: Readonly<Record<string, string>>,
+  owner = 'api',
 ): Readonly<Record<string, unknown>> {
   const value = decodeBody(body);
   if (value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw new Error(`json: cannot unmarshal ${goKind(value)} into Go value of type api.${struct}`);
+    throw new Error(`json: cannot unmarshal ${goKind(value)} into Go value of type ${owner}.${struct}`);
   }
   const fields = value as Record<string, unknown>;
   checkFields(fields, struct, types);
@@ -43,6 +44,7 @@ export function checkFields(
 function fits(value: unknown, type: string): boolean {
   if (type === 'string') return typeof value === 'string';
   if (type === 'bool') return typeof value === 'boolean';
+  if (type === 'float64') return typeof value === 'number';
   if (type === 'int') return typeof value === 'number' && Number.isInteger(value);
   if (type.startsWith('[]')) return Array.isArray(value);
   return typeof value === 'object' && !Array.isArray(value);

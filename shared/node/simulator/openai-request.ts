@@ -1,7 +1,47 @@
 /** Bodies of the OpenAI routes as Ollama understands them. What it does not know (max_completion_tokens, options, tool_choice, n) is ignored. */
 import type { ChatMessage, ParsedRequest, ThinkSetting, ToolCall } from './options.ts';
 import { record } from './families/template.ts';
-import { parsedRequest } from './v1.ts';
+import { parsedRequest, type BodyShape } from './v1.ts';
+
+const sampling: Readonly<Record<string, string>> = {
+  model: 'string',
+  stream: 'bool',
+  max_tokens: 'int',
+  seed: 'int',
+  temperature: 'float64',
+  top_p: 'float64',
+  frequency_penalty: 'float64',
+  presence_penalty: 'float64',
+};
+
+export const chatShape: BodyShape = {
+  owner: 'openai',
+  struct: 'ChatCompletionRequest',
+  types: { ...sampling, messages: '[]openai.Message', tools: '[]api.Tool', reasoning_effort: 'string' },
+};
+export const completionShape: BodyShape = {
+  owner: 'openai',
+  struct: 'CompletionRequest',
+  types: { ...sampling, prompt: 'string', suffix: 'string' },
+};
+export const embedShape: BodyShape = {
+  owner: 'openai',
+  struct: 'EmbedRequest',
+  types: { model: 'string', dimensions: 'int', encoding_format: 'string' },
+};
+export const responsesShape: BodyShape = {
+  owner: 'openai',
+  struct: 'ResponsesRequest',
+  types: {
+    model: 'string',
+    instructions: 'string',
+    max_output_tokens: 'int',
+    temperature: 'float64',
+    top_p: 'float64',
+    stream: 'bool',
+    tools: '[]openai.ResponsesTool',
+  },
+};
 
 export type Converted =
   { readonly ok: true; readonly request: ParsedRequest } | { readonly ok: false; readonly error: string };
@@ -41,12 +81,6 @@ export function chatFromOpenAi(body: Readonly<Record<string, unknown>>): Convert
 }
 
 export function generateFromOpenAi(body: Readonly<Record<string, unknown>>): Converted {
-  if (body['prompt'] !== undefined && body['prompt'] !== null && typeof body['prompt'] !== 'string') {
-    return {
-      ok: false,
-      error: `json: cannot unmarshal ${Array.isArray(body['prompt']) ? 'array' : typeof body['prompt']} into Go struct field CompletionRequest.prompt of type string`,
-    };
-  }
   return {
     ok: true,
     request: parsedRequest({

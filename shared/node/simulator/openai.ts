@@ -1,9 +1,8 @@
 /** /v1/chat/completions, /v1/completions, /v1/models and /v1/embeddings in the words of the OpenAI API, as Ollama translates. */
 import { embedInputs } from './embed.ts';
 import { record } from './families/template.ts';
-import { chatFromOpenAi, generateFromOpenAi, text } from './openai-request.ts';
+import { chatFromOpenAi, chatShape, completionShape, embedShape, generateFromOpenAi, text } from './openai-request.ts';
 import type { LogprobEntry, Metrics, ReplyChunk, RouteContext, RouteHandler, ToolCall } from './options.ts';
-import { decodeBody } from './body.ts';
 import { findProfile, runRequest, withTag } from './pipeline.ts';
 import { goJson } from './wire.ts';
 import { readObject, refuseV1, sendV1, unixSeconds, v1Sink, type V1Format } from './v1.ts';
@@ -25,7 +24,7 @@ export function openAiError(status: number, message: string): unknown {
 export const openAiRefusal: Pick<V1Format, 'refusal'> = { refusal: openAiError };
 
 async function chatCompletions(context: RouteContext): Promise<void> {
-  const body = readObject(context, openAiRefusal, decodeBody);
+  const body = readObject(context, openAiRefusal, chatShape);
   if (body === null) return;
   const converted = chatFromOpenAi(body);
   if (!converted.ok) return refuseV1(context, openAiRefusal, 400, converted.error);
@@ -34,7 +33,7 @@ async function chatCompletions(context: RouteContext): Promise<void> {
 }
 
 async function completions(context: RouteContext): Promise<void> {
-  const body = readObject(context, openAiRefusal, decodeBody);
+  const body = readObject(context, openAiRefusal, completionShape);
   if (body === null) return;
   const converted = generateFromOpenAi(body);
   if (!converted.ok) return refuseV1(context, openAiRefusal, 400, converted.error);
@@ -65,7 +64,7 @@ const modelEntry = (id: string, modifiedAt: string): unknown => ({
 });
 
 async function embeddings(context: RouteContext): Promise<void> {
-  const body = readObject(context, openAiRefusal, decodeBody);
+  const body = readObject(context, openAiRefusal, embedShape);
   if (body === null) return;
   const encoding = text(body['encoding_format']).toLowerCase();
   if (encoding !== '' && encoding !== 'float' && encoding !== 'base64') {

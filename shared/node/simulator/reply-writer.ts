@@ -1,5 +1,5 @@
 /** From sampled pieces to reply chunks: the family's parser decides what is thinking, answer or tool call. */
-import { createFamilyParser, familyCapabilities, type FamilyPiece } from './families/index.ts';
+import { createFamilyParser, familyCapabilities, hasOwnParser, type FamilyPiece } from './families/index.ts';
 import { seededRandom } from './brain.ts';
 import type { LogprobEntry, Metrics, ReplyChunk, ToolCall } from './options.ts';
 import { isNative, type Turn } from './pipeline.ts';
@@ -20,6 +20,7 @@ export function createReplyWriter(turn: Turn, until: ((piece: FamilyPiece) => bo
   const parser = createFamilyParser(profile.family, { think: request.think, tools: request.tools });
   // llama-server delivers calls with the last chunk, whatever the family.
   const holdsCalls = isNative(turn) || familyCapabilities(profile.family).toolCallsInFinalChunk;
+  const sendsEmpty = request.kind === 'generate' && !hasOwnParser(profile.family);
   const random = seededRandom(`${state.options.seed}/${turn.startedMs}`);
   const heldCalls: ToolCall[] = [];
   let failed = false;
@@ -51,8 +52,8 @@ export function createReplyWriter(turn: Turn, until: ((piece: FamilyPiece) => bo
           toolCalls: holdsCalls ? [] : calls,
           logprobs,
         };
-        if (chunk.thinking === '' && chunk.content === '' && chunk.toolCalls.length === 0 && logprobs.length === 0)
-          continue;
+        const isEmpty = chunk.thinking === '' && chunk.content === '' && chunk.toolCalls.length === 0;
+        if (isEmpty && logprobs.length === 0 && !sendsEmpty) continue;
         logprobs = [];
         await sink.chunk(chunk);
       }

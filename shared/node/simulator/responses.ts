@@ -1,8 +1,7 @@
 /** /v1/responses: OpenAI's newer route as Ollama translates it. Streamed event payloads have their keys sorted, as Go maps do. */
-import { decodeBody } from './body.ts';
 import { record } from './families/template.ts';
 import { openAiCalls, openAiRefusal } from './openai.ts';
-import { argumentsOf, text, thinkFromEffort } from './openai-request.ts';
+import { argumentsOf, responsesShape, text, thinkFromEffort } from './openai-request.ts';
 import type { ChatMessage, ParsedRequest, ReplyChunk, RouteContext, RouteHandler, ToolCall } from './options.ts';
 import { runRequest } from './pipeline.ts';
 import { goJson } from './wire.ts';
@@ -13,7 +12,7 @@ export const responsesRoutes: Readonly<Record<string, RouteHandler>> = { 'POST /
 type Raw = Readonly<Record<string, unknown>>;
 
 async function responses(context: RouteContext): Promise<void> {
-  const body = readObject(context, openAiRefusal, decodeBody);
+  const body = readObject(context, openAiRefusal, responsesShape);
   if (body === null) return;
   const converted = convertRequest(body);
   if (typeof converted === 'string') return refuseV1(context, openAiRefusal, 400, converted);

@@ -1,4 +1,5 @@
 /** What the compatibility routes share: a request in Ollama's own terms, and a sink that speaks another wire format. */
+import { decodeObject } from './body.ts';
 import { goJson } from './wire.ts';
 import type {
   LogprobEntry,
@@ -82,20 +83,27 @@ export function parsedRequest(
   };
 }
 
+/** What a route's body is called in Go, and the types of the fields that are checked. */
+export interface BodyShape {
+  readonly owner: 'openai' | 'anthropic';
+  readonly struct: string;
+  readonly types: Readonly<Record<string, string>>;
+}
+
 /** Decodes the body as Go would into an object; null after refusing. */
 export function readObject(
   context: RouteContext,
   format: Pick<V1Format, 'refusal'>,
-  decode: (body: string) => unknown,
+  shape: BodyShape,
 ): Readonly<Record<string, unknown>> | null {
   try {
-    const value = decode(context.body);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-    refuseV1(context, format, 400, 'invalid request body');
+    // Unlike Ollama's own routes, these pass the bare end of the input on.
+    if (context.body.trim() === '') throw new Error('EOF');
+    return decodeObject(context.body, shape.struct, shape.types, shape.owner);
   } catch (error) {
     refuseV1(context, format, 400, error instanceof Error ? error.message : String(error));
+    return null;
   }
-  return null;
 }
 
 export const unixSeconds = (): number => Math.floor(Date.now() / 1000);
@@ -138,7 +146,8 @@ function streamedSink(context: RouteContext, format: V1Format): ReplySink {
       for (const text of format.writes(chunk)) await open().write(text);
     },
     fail(status, error) {
-      if (stream === null) return refuse(status, error);
+      // The stream's writer knows no length, also for an error before the first chunk.
+      if (stream === null) return context.failStream(status, `${goJson(format.refusal(status, error))}\n`);
       for (const text of format.broken(error)) void open().write(text);
       open().end();
     },

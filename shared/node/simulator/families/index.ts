@@ -63,7 +63,10 @@ export function familyCapabilities(family: string): FamilyCapabilities {
   return capabilities[family] ?? { ...none, tools: true };
 }
 
-/** Families with a parser of their own, for profiles and tests. */
+/** False where only the template or nothing reads the text: /api/generate then sends a chunk for every token, also hidden ones. */
+export const hasOwnParser = (family: string): boolean => family === 'harmony' || family in spanFamilies;
+
+/** For profiles and tests. */
 export const familyNames: readonly string[] = ['plain', 'template', 'harmony', ...Object.keys(spanFamilies)];
 
 const none: FamilyCapabilities = {
