@@ -7,7 +7,7 @@ import { noServerText } from './denials.ts';
 import type { DoorOptions } from './options.ts';
 import { type HttpAsk, type HttpExchange, type HttpFailure, startExchange } from './exchange.ts';
 import { asRecord, noFields } from './reply-line.ts';
-import { type ParserOptions, type Stop, type StreamParser, createStreamParser } from './stream-parser.ts';
+import { type ParserOptions, type Stop, createStreamParser } from './stream-parser.ts';
 import { secondsText } from './texts.ts';
 import { type Watch, createWatch } from './watch.ts';
 
@@ -36,68 +36,52 @@ export function assertBounded(request: WireRequest): void {
   must(Number.isSafeInteger(numPredict) && Number(numPredict) >= 1, 'num_predict is never 0 or absent');
 }
 
-/** Never throws; the last event is the end, exactly one. A reader that leaves early closes the socket. */
+/**
+ * Never throws; the last event is the end, exactly one. A reader that leaves early closes the socket. Reads on demand: no bytes
+ * are taken from the socket while the reader is busy with the last ones. One generator for all of it, because each further one
+ * that a chunk passes through costs as much as parsing it.
+ */
 export async function* streamCall(
   options: StreamOptions,
   request: WireRequest,
   signal: CancelSignal,
 ): AsyncGenerator<ModelEvent, void> {
-  const beganMs = options.clock.monotonicMs();
+  const { address, clock } = options;
+  const beganMs = clock.monotonicMs();
   const watch = createWatch(signal, request.timeoutMs);
-  try {
-    for await (const event of walk(options, request, watch)) {
-      if (event.kind === 'end') logEnd(options, request, event.end, options.clock.monotonicMs() - beganMs);
-      yield event;
-    }
-  } finally {
-    watch.end();
-  }
-}
-
-async function* walk(options: StreamOptions, request: WireRequest, watch: Watch): AsyncGenerator<ModelEvent, void> {
-  if (watch.reason !== null) {
-    yield { kind: 'end', end: endWithout('not-sent', 'Stopped before it was sent', watch) };
-    return;
-  }
-  const exchange = startExchange(
-    options.address,
-    await options.makeAsk(JSON.stringify(request.body)),
-    connectLimit(options),
-  );
-  watch.onAbort(() => exchange.close());
-  let tokens = 0;
+  const ended = (end: ReplyEnd): ModelEvent => {
+    logEnd(options, request, end, clock.monotonicMs() - beganMs);
+    return { kind: 'end', end };
+  };
+  let exchange: HttpExchange | null = null;
   let isRead = false;
   try {
+    if (watch.reason !== null) return yield ended(endWithout('not-sent', 'Stopped before it was sent', watch));
+    exchange = startExchange(address, await options.makeAsk(JSON.stringify(request.body)), connectLimit(options));
+    watch.onAbort(exchange.close);
     if ((await exchange.sent) === null) yield { kind: 'sent' };
     const head = await exchange.head;
-    if ('phase' in head) {
-      yield { kind: 'end', end: failedEnd(options.address, head, watch, request.timeoutMs) };
-      return;
-    }
+    if ('phase' in head) return yield ended(failedEnd(address, head, watch, request.timeoutMs));
     yield { kind: 'headers', status: head.status };
+
     const parser = createStreamParser(parserOptions(options, request, head));
-    for await (const chunk of chunksOf(exchange, parser, watch)) {
-      tokens += 1;
-      yield chunk;
+    let chunkCount = 0;
+    reading: for await (const part of exchange.body()) {
+      for (const chunk of parser.push(part)) {
+        if (watch.reason !== null) break reading;
+        chunkCount += 1;
+        yield chunk;
+      }
+      if (parser.over || watch.reason !== null) break;
     }
-    const { chunks, end } = parser.finish(stopOf(exchange, watch, request.timeoutMs, tokens));
+    const { chunks, end } = parser.finish(stopOf(exchange, watch, request.timeoutMs, chunkCount));
     isRead = end.ending === 'done' || end.ending === 'error-line';
     yield* chunks;
-    yield { kind: 'end', end };
+    yield ended(end);
   } finally {
-    if (isRead) exchange.release();
-    else exchange.close();
-  }
-}
-
-/** Reads on demand: no bytes are taken from the socket while the reader is busy with the last ones. */
-async function* chunksOf(exchange: HttpExchange, parser: StreamParser, watch: Watch): AsyncGenerator<ModelEvent, void> {
-  for await (const part of exchange.body()) {
-    for (const chunk of parser.push(part)) {
-      if (watch.reason !== null) return;
-      yield chunk;
-    }
-    if (parser.over || watch.reason !== null) return;
+    watch.end();
+    if (isRead) exchange?.release();
+    else exchange?.close();
   }
 }
 
@@ -111,9 +95,9 @@ function parserOptions(options: StreamOptions, request: WireRequest, head: Parse
   };
 }
 
-function stopOf(exchange: HttpExchange, watch: Watch, timeoutMs: number | null, tokens: number): Stop {
+function stopOf(exchange: HttpExchange, watch: Watch, timeoutMs: number | null, chunkCount: number): Stop {
   if (watch.reason !== null)
-    return { kind: 'broken', abortedBy: watch.reason, error: stoppedText(watch, timeoutMs, tokens) };
+    return { kind: 'broken', abortedBy: watch.reason, error: stoppedText(watch, timeoutMs, chunkCount) };
   if (exchange.broken === null) return { kind: 'end-of-stream' };
   return {
     kind: 'broken',
@@ -136,11 +120,11 @@ function failedEnd(address: OllamaAddress, failure: HttpFailure, watch: Watch, t
   return endWithout('aborted', `${address.label}: ${failure.text}`, watch);
 }
 
-function stoppedText(watch: Watch, timeoutMs: number | null, tokens: number): string {
+function stoppedText(watch: Watch, timeoutMs: number | null, chunkCount: number): string {
   if (watch.reason === 'shutdown') return 'Stopped: Spillway was closed';
   if (watch.reason !== 'timeout') return 'Stopped';
   if (timeoutMs === null || !watch.timedOut) return 'Stopped by its time limit';
-  return tokens === 0 ? `no first token in ${secondsText(timeoutMs)}` : `not finished in ${secondsText(timeoutMs)}`;
+  return chunkCount === 0 ? `no first token in ${secondsText(timeoutMs)}` : `not finished in ${secondsText(timeoutMs)}`;
 }
 
 function endWithout(ending: ReplyEnd['ending'], error: string, watch: Watch): ReplyEnd {
