@@ -32,6 +32,8 @@ export async function web(args: readonly string[]): Promise<number> {
     await runtime.value.stop();
     return fail(host.denial, host.denial.code === 'bad-input' ? 2 : 1);
   }
+  // The folder of the lock is the owner's alone; a second start can then name a link that works.
+  runtime.value.announce(host.value.link);
   announce(host.value, address);
   if (options.value.open && canOpen(process.env)) await openLink(host.value.link);
   await stopSignal();

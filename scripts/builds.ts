@@ -1,0 +1,76 @@
+/** The builds by name, what each is made from, and whether it is older than that. */
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../', import.meta.url));
+
+export interface Build {
+  readonly config: string;
+  /** The file that the build writes, by whose age it is judged. */
+  readonly result: string;
+  /** Files and folders below the root that it is made from. */
+  readonly sources: readonly string[];
+}
+
+export const builds = {
+  renderer: {
+    config: 'vite.config.ts',
+    result: 'dist/renderer/index.html',
+    sources: ['renderer', 'shared/contract', 'vite.config.ts', 'package-lock.json'],
+  },
+  main: {
+    config: 'vite.main.config.ts',
+    result: 'dist/electron/main.js',
+    sources: ['electron', 'shared', 'vite.main.config.ts', 'package-lock.json'],
+  },
+  preload: {
+    config: 'vite.preload.config.ts',
+    result: 'dist/electron/preload.cjs',
+    sources: ['electron', 'vite.preload.config.ts'],
+  },
+  node: {
+    config: 'vite.node.config.ts',
+    result: 'dist/node/cli.js',
+    sources: ['shared', 'vite.node.config.ts', 'package-lock.json'],
+  },
+} satisfies Record<string, Build>;
+
+export type BuildName = keyof typeof builds;
+
+/** True when the result is missing or anything it is made from is newer. A few hundred file times: some milliseconds. */
+export function isStale(name: BuildName): boolean {
+  const { result, sources }: Build = builds[name];
+  const file = join(root, result);
+  if (!existsSync(file)) return true;
+  const builtMs = statSync(file).mtimeMs;
+  return sources.some((source) => existsSync(join(root, source)) && newestMs(join(root, source)) > builtMs);
+}
+
+/** Builds in the order given. Vite is loaded only here: an installation without it can still use what is built. */
+export async function build(names: readonly BuildName[]): Promise<void> {
+  const vite = await import('vite');
+  for (const name of names) {
+    await vite.build({
+      configFile: join(root, builds[name].config),
+      root: name === 'renderer' ? join(root, 'renderer') : root,
+      logLevel: 'warn',
+    });
+  }
+}
+
+/** Builds what is stale, and says so once before it takes its time. */
+export async function buildStale(names: readonly BuildName[]): Promise<void> {
+  // The main build empties the folder that the preload stands in.
+  const stale = names.filter((name) => isStale(name));
+  if (stale.includes('main') && names.includes('preload') && !stale.includes('preload')) stale.push('preload');
+  if (stale.length === 0) return;
+  process.stdout.write('Building the page. This takes a few seconds, and only after a change.\n');
+  await build(stale);
+}
+
+function newestMs(path: string): number {
+  const found = statSync(path);
+  if (!found.isDirectory()) return found.mtimeMs;
+  return readdirSync(path).reduce((newest, name) => Math.max(newest, newestMs(join(path, name))), found.mtimeMs);
+}
