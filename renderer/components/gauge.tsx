@@ -81,12 +81,14 @@ export interface TextStripProps {
   readonly headKept: number;
   readonly lost: number;
   readonly tailKept: number;
+  /** `lost` is an estimate, and says so. */
+  readonly estimated?: boolean;
   /** Where needles were planted, percent of the text. */
   readonly needleDepths?: readonly number[];
 }
 
 /** The text in its own order: what stayed at both ends, what was lost between, where the needles stood. */
-export function TextStrip({ headKept, lost, tailKept, needleDepths = [] }: TextStripProps) {
+export function TextStrip({ headKept, lost, tailKept, estimated = false, needleDepths = [] }: TextStripProps) {
   const whole = Math.max(1, headKept + lost + tailKept);
   const share = (tokens: number): string => `${(tokens * 100) / whole}%`;
   const label = `The text in its order: ${count(headKept)} tokens stay, ${count(lost)} are lost, ${count(tailKept)} stay`;
@@ -115,7 +117,10 @@ export function TextStrip({ headKept, lost, tailKept, needleDepths = [] }: TextS
       </div>
       <div className="lab flex justify-between gap-2">
         <span>first {count(headKept)} stay</span>
-        <b>{count(lost)} lost</b>
+        <b>
+          {estimated ? '~' : ''}
+          {count(lost)} lost
+        </b>
         <span>last {count(tailKept)} stay</span>
       </div>
     </div>

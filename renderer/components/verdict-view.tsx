@@ -23,7 +23,7 @@ export interface VerdictViewProps {
 
 /** Sent, window and evaluated are never divided by one another: after a cut such a share means nothing. */
 export function VerdictView({ verdict, figures, needles = [], size = 'figure' }: VerdictViewProps) {
-  const { headKept, tailKept, lost } = verdict;
+  const strip = stripOf(verdict, figures);
   return (
     <div className="flex flex-col gap-3">
       <div className="grid grid-cols-[repeat(3,auto)] justify-between gap-4">
@@ -36,18 +36,21 @@ export function VerdictView({ verdict, figures, needles = [], size = 'figure' }:
         <Figure size={size} value={figures.windowRunning ?? figures.windowRequested} text={windowText(figures)} />
         <Figure size={size} value={figures.evaluated} text="evaluated, as reported" />
       </div>
-      {lost !== null && lost > 0 && headKept !== null && tailKept !== null ? (
-        <TextStrip
-          headKept={headKept}
-          lost={lost}
-          tailKept={tailKept}
-          needleDepths={needles.map((needle) => needle.depthPercent)}
-        />
-      ) : null}
+      {strip === null ? null : <TextStrip {...strip} needleDepths={needles.map((needle) => needle.depthPercent)} />}
       <p className="wrap-anywhere">{verdictSentence(verdict)}</p>
       <EvidenceList evidence={verdict.evidence} needles={needles} />
     </div>
   );
+}
+
+/** What was lost, counted or, where the whole was not counted, estimated. null = no part is known to be lost. */
+function stripOf(
+  { headKept, tailKept, lost, kept }: TruncationVerdict,
+  { sent }: VerdictFigures,
+): { headKept: number; tailKept: number; lost: number; estimated: boolean } | null {
+  if (headKept === null || tailKept === null) return null;
+  const gone = lost ?? (sent === null || kept === null ? null : sent - kept);
+  return gone === null || gone <= 0 ? null : { headKept, tailKept, lost: gone, estimated: lost === null };
 }
 
 function Figure({

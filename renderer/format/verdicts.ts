@@ -51,15 +51,16 @@ export function severityOf(verdict: TruncationVerdict): Severity {
   return lostSomething(verdict.kinds) || verdict.kinds.includes('window-full') ? 'happened' : 'informed';
 }
 
-/** The chip: at most a few words. */
-export function verdictHeadline(verdict: TruncationVerdict): string {
+/** The chip: at most a few words. `sentEstimated` stands in, marked as such, where the whole prompt was not counted. */
+export function verdictHeadline(verdict: TruncationVerdict, sentEstimated: number | null = null): string {
   const { kinds, kept, lost, needs, has, sent } = verdict;
   if (kinds.includes('refused'))
     return needs !== null && has !== null ? `Refused: ${count(needs)} over ${count(has)}` : 'Refused: over the window';
   if (kinds.includes('halved') || kinds.includes('cut-to-window')) {
     const whole = sent ?? (kept !== null && lost !== null && !verdict.lostAtLeast ? kept + lost : null);
     if (kept === null) return 'Prompt was cut';
-    return whole === null ? `Cut to ${count(kept)}` : `Cut to ${count(kept)} of ${count(whole)}`;
+    if (whole !== null) return `Cut to ${count(kept)} of ${count(whole)}`;
+    return sentEstimated === null ? `Cut to ${count(kept)}` : `Cut to ${count(kept)} of ~${count(sentEstimated)}`;
   }
   if (kinds.includes('messages-dropped'))
     return lost === null ? 'Messages dropped' : `Messages dropped, ${count(lost)} lost`;

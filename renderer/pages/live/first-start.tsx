@@ -92,7 +92,7 @@ function OtherAddress({ server }: { server: ServerStatus }) {
         <TextBox
           value={url}
           onValue={setUrl}
-          placeholder={server.url}
+          placeholder={`http://${hostOf(server.url)}`}
           aria-label="Address of the server"
           aria-invalid={problem !== null}
           maxLength={2_000}

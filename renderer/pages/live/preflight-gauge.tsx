@@ -66,7 +66,7 @@ function Reading({ preflight }: { preflight: Preflight }) {
     <>
       <Gauge windowTokens={window} parts={shown} replyReserve={replyReserve} lost={cut ? lost : 0} label={label} />
       <p className="lead mt-2 line-clamp-2 wrap-anywhere">{preflight.sentence}</p>
-      <p className="lab mb-2.5 truncate">{basis(preflight)}</p>
+      <p className="lab mb-2.5 line-clamp-2">{basis(preflight)}</p>
     </>
   );
 }
@@ -120,7 +120,7 @@ function Buttons(props: PreflightGaugeProps) {
           )}
           <Button
             look={offer === null ? 'primary' : 'plain'}
-            icon={Send}
+            {...(over ? {} : { icon: Send })}
             disabled={request === null}
             onClick={() => {
               onSend(over && request?.policy === 'refuse' ? 'allow' : undefined);
@@ -156,11 +156,14 @@ function Cost({ state, past, offer }: PreflightGaugeProps & { offer: number | nu
       ? ''
       : `${count(offer)} takes about ${byteSize(preflight.fitsMemoryBytes)}`;
   return (
-    <span className="lab min-w-0 truncate text-right">
-      1 call · up to {count(tokens)} tokens
+    <span
+      className="lab min-w-0 text-right"
+      title={`1 call: at most ${count(tokens)} tokens, prompt and reply together${memory === '' ? '' : `. ${memory}`}`}
+    >
+      ≤ {count(tokens)} tokens
       <br />
-      {timeMs === null ? 'time not known yet' : `about ${roughDuration(timeMs)}`}
-      {memory === '' ? '' : ` · ${memory}`}
+      {timeMs === null ? 'time not known' : `about ${roughDuration(timeMs)}`}
+      {offer === null || preflight.fitsMemoryBytes === null ? '' : ` · ${byteSize(preflight.fitsMemoryBytes)}`}
     </span>
   );
 }

@@ -18,17 +18,18 @@ export interface ReplyColumnsProps {
 
 export function ReplyColumns({ current, last, facts }: ReplyColumnsProps) {
   const calls = last === null ? [current] : [current, last];
+  const mixed = last !== null && last.model !== current.model;
   const longestMs = Math.max(...calls.map((call) => call.phases?.wholeMs ?? 0));
   const nowMs = useNow(current.open);
   const spanMs = Math.max(longestMs, current.open ? nowMs - current.seenAtMs : 0, 1);
   const columns = last === null ? 'grid-cols-[72px_minmax(0,1fr)]' : 'grid-cols-[72px_minmax(0,1fr)_minmax(0,1fr)]';
   return (
     <div
-      className={`grid min-h-0 flex-1 gap-x-4 grid-rows-[auto_auto_auto_minmax(72px,1fr)] [&>*:not(.head)]:border-t ${columns}`}
+      className={`grid flex-[1_0_auto] grid-rows-[auto_auto_auto_minmax(156px,1fr)] gap-x-4 [&>*:not(.head)]:border-t ${columns}`}
     >
       <div className="head" />
       {calls.map((call, index) => (
-        <ColumnHead key={call.id} call={call} text={index === 0 ? 'This call' : 'The call before'} />
+        <ColumnHead key={call.id} call={call} text={index === 0 ? 'This call' : 'The call before'} names={mixed} />
       ))}
       <div className="lab py-2">
         time
@@ -49,17 +50,18 @@ export function ReplyColumns({ current, last, facts }: ReplyColumnsProps) {
   );
 }
 
-function ColumnHead({ call, text }: { call: CallView; text: string }) {
+function ColumnHead({ call, text, names }: { call: CallView; text: string; names: boolean }) {
   const window = call.numCtxRunning ?? call.numCtxRequested;
   return (
     <div className="head min-w-0 pb-2">
-      <div className="lab flex items-center gap-2">
-        <span className="truncate">
-          {text} · {timeOfDay(call.startedAt)} · {call.model}
-        </span>
+      <div className="lab truncate">
+        {text} · {timeOfDay(call.startedAt)}
+        {names ? ` · ${call.model}` : ''}
+      </div>
+      <div className="flex min-w-0 items-center gap-2">
+        <span className="figure truncate">{window === null ? 'window: default' : `window ${count(window)}`}</span>
         {call.simulated ? <SimulatedTag /> : null}
       </div>
-      <div className="figure truncate">{window === null ? 'window: server default' : `window ${count(window)}`}</div>
     </div>
   );
 }
@@ -103,10 +105,9 @@ function TimeBar({ call, spanMs, nowMs }: { call: CallView; spanMs: number; nowM
         <i className="c-context fill block h-2.5 flex-none" style={{ width: share(promptMs) }} />
         <i className="c-plain fill block h-2.5 flex-none" style={{ width: share(answerMs) }} />
       </div>
-      <div className="lab truncate">
-        {parts.join(' · ')}
-        {parts.length === 0 ? '' : ' · '}
+      <div className="lab">
         <span className="text-ink">{duration(wholeMs)}</span>
+        {parts.length === 0 ? '' : ` · ${parts.join(' · ')}`}
       </div>
     </div>
   );
@@ -191,7 +192,7 @@ function LaneFigures({ lane, whole, aside }: { lane: Lane; whole: number; aside?
   );
 }
 
-const TICKS_MAX = 64;
+const TICKS_MAX = 32;
 
 /** The bar's right end is the cap (num_predict). Few tokens are drawn one by one. */
 function LaneBar({ lane, cap, meaning }: { lane: Lane; cap: number; meaning: 'thinking' | 'plain' }) {

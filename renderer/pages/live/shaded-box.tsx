@@ -2,7 +2,7 @@
  * A text box that shades what would be lost. The shading is a copy of the text that lies behind the box; both wrap the same
  * way because they share font, padding and a scrollbar of the same width.
  */
-import { useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import type { ClipboardEvent, KeyboardEvent } from 'react';
 import { shadedPieces } from '../../components/text-rows.ts';
 import type { Range } from '../../components/text-rows.ts';
@@ -31,6 +31,11 @@ export function ShadedBox({
   search = false,
 }: ShadedBoxProps) {
   const behind = useRef<HTMLPreElement>(null);
+  const box = useRef<HTMLTextAreaElement>(null);
+  // The copy is made anew with every reading; it has to stand where the box was scrolled to.
+  useLayoutEffect(() => {
+    if (behind.current !== null && box.current !== null) behind.current.scrollTop = box.current.scrollTop;
+  }, [value, shaded]);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
@@ -48,6 +53,7 @@ export function ShadedBox({
             ))}
       </pre>
       <textarea
+        ref={box}
         value={value}
         aria-label={label}
         placeholder={placeholder}

@@ -23,13 +23,13 @@ export function VerdictStrip({ call, record, onSendWith, onOpenRaw }: VerdictStr
   const { verdict } = call;
   const thought = call.thinking.tokens;
   return (
-    <div className="flex min-h-0 flex-[1.35] flex-col rounded border">
+    <div className="flex min-h-64 flex-[1_1_0] flex-col rounded border">
       <div role="tablist" aria-label="Verdicts" className="flex flex-none overflow-hidden rounded-t border-b">
         <Chip
           meaning="context"
           severity={verdict === null ? 'informed' : severityOf(verdict)}
           label={verdict === null ? 'context' : `context · ${verdict.confidence}`}
-          text={verdict === null ? 'after the reply' : verdictHeadline(verdict)}
+          text={verdict === null ? 'after the reply' : verdictHeadline(verdict, call.figures?.sent ?? null)}
           waiting={verdict === null}
           on={open === 'context'}
           onPick={() => {
