@@ -3,6 +3,7 @@
  * starts without a database and `--help` without a server.
  */
 import { Command, CommanderError } from 'commander';
+import { version } from '../version.ts';
 import { EXIT, handleBrokenPipe } from './exit.ts';
 
 /** `args` without node and script. Sets process.exitCode; the process ends when nothing is open any more. */
@@ -34,6 +35,7 @@ type CommandName = keyof typeof commands;
 
 function createProgram(): Command {
   const program = new Command('spillway')
+    .version(version)
     .description('Shows where a local model overflows: context, thinking, budget, loops.')
     .showHelpAfterError('Add --help for what can be given.')
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, '')) })

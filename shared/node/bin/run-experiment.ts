@@ -95,8 +95,8 @@ function unknownModel(model: string, server: ServerStatus): Denial {
   };
 }
 
-/** Its address may carry a password; the simulator's says nothing to anybody. */
+/** The port of the simulator says nothing to anybody. */
 export const serverName = (server: ServerStatus): string =>
-  server.kind === 'simulator' ? 'The simulator' : `Ollama at ${server.url.replace(/\/\/[^/@]*@/, '//')}`;
+  server.kind === 'simulator' ? 'The simulator' : `Ollama at ${server.url}`;
 
 const NAMES_SHOWN_MAX = 8;
