@@ -1,148 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ModelEvent, ReplyEnd } from '../../../shared/engine/ports.ts';
-import { type ParserOptions, type Stop, createStreamParser } from '../../../shared/node/ollama/stream-parser.ts';
-import { type Collected, type Recording, recording, recordings, summed, tear } from './support.ts';
+import type { ReplyEnd } from '../../../shared/engine/ports.ts';
+import type { ParserOptions, Stop } from '../../../shared/node/ollama/stream-parser.ts';
+import { bytesOf, type Collected, endOfStream, okHead, parsedEvents, summed, tear } from './support.ts';
 
-const EOF: Stop = { kind: 'end-of-stream' };
-const head = { status: 200, statusText: 'OK', contentType: 'application/x-ndjson', location: null };
-const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-/** The events of one reply, given in these pieces. */
-function eventsOf(pieces: readonly Uint8Array[], options: Partial<ParserOptions> = {}, stop: Stop = EOF): ModelEvent[] {
-  const parser = createStreamParser({ head, whole: false, ...options });
-  const events: ModelEvent[] = [];
-  for (const piece of pieces) {
-    if (parser.over) break;
-    events.push(...parser.push(piece));
-  }
-  const { chunks, end } = parser.finish(stop);
-  return [...events, ...chunks, { kind: 'end', end }];
-}
-
-const read = (text: string, options: Partial<ParserOptions> = {}, stop: Stop = EOF): Collected =>
-  summed(eventsOf([bytesOf(text)], options, stop));
+const read = (text: string, options: Partial<ParserOptions> = {}, stop: Stop = endOfStream): Collected =>
+  summed(parsedEvents([bytesOf(text)], options, stop));
 
 const line = (content: unknown, more: object = {}): string =>
   `${JSON.stringify({ model: 'm', message: { role: 'assistant', content }, done: false, ...more })}\n`;
 const last = (more: object = {}): string =>
   `${JSON.stringify({ model: 'm', message: { role: 'assistant', content: '' }, done: true, done_reason: 'stop', ...more })}\n`;
-
-const modelCalls = recordings().filter(
-  ({ request, response }) =>
-    /^\/api\/(chat|generate)$/.test(request.path) && request.method === 'POST' && !response.clientLeft,
-);
-
-function optionsFor({ request, response }: Recording): Partial<ParserOptions> {
-  const contentType = response.headers.find(([name]) => name === 'Content-Type')?.[1] ?? '';
-  const body = request.body as { stream?: boolean } | null;
-  return { head: { ...head, status: response.status, contentType }, whole: body?.stream === false };
-}
-
-describe('recorded replies', () => {
-  test('there are many of them', () => expect(modelCalls.length).toBeGreaterThan(100));
-
-  test.each(modelCalls.map((each) => [each.name, each] as const))(
-    '%s: any tear gives the same events',
-    (_name, each) => {
-      const body = bytesOf(each.response.body);
-      const options = optionsFor(each);
-      const expected = eventsOf([body], options);
-      fc.assert(
-        fc.property(fc.array(fc.nat(), { maxLength: 40 }), (cuts) => {
-          expect(eventsOf(tear(body, cuts), options)).toEqual(expected);
-        }),
-        { numRuns: 15 },
-      );
-    },
-  );
-
-  test.each(modelCalls.map((each) => [each.name, each] as const))('%s: byte by byte', (_name, each) => {
-    const body = bytesOf(each.response.body).subarray(0, 5_000);
-    const options = optionsFor(each);
-    expect(
-      eventsOf(
-        [...body].map((_byte, at) => body.subarray(at, at + 1)),
-        options,
-      ),
-    ).toEqual(eventsOf([body], options));
-  });
-
-  test.each(modelCalls.map((each) => [each.name, each] as const))(
-    '%s: fields and texts are those of the lines',
-    (_name, each) => {
-      const got = summed(eventsOf([bytesOf(each.response.body)], optionsFor(each)));
-      expect(got.end.raw).toBe(each.response.body);
-      expect(got.end.status).toBe(each.response.status);
-      if (each.response.status !== 200) {
-        expect(got.end.ending).toBe('refused');
-        return;
-      }
-      const lines = each.response.body
-        .trim()
-        .split('\n')
-        .map((text) => JSON.parse(text) as Line);
-      const final = lines.at(-1);
-      expect(got.answer).toBe(lines.map((each) => each.message?.content ?? each.response ?? '').join(''));
-      expect(got.thinking).toBe(lines.map((each) => each.message?.thinking ?? each.thinking ?? '').join(''));
-      expect(got.end).toMatchObject({
-        ending:
-          final?.error !== undefined
-            ? 'error-line'
-            : final?.done === true || final?._debug_info !== undefined
-              ? 'done'
-              : 'cut',
-        doneReason: final?.done_reason ?? null,
-        promptEvalCount: final?.prompt_eval_count ?? null,
-        evalCount: final?.eval_count ?? null,
-        totalDurationMs: final?.total_duration === undefined ? null : Math.round(final.total_duration / 1e6),
-        contextLength: final?.context?.length ?? null,
-        error:
-          final?.error ??
-          (final?.done === true || final?._debug_info !== undefined ? null : 'The reply stopped without a done line'),
-      });
-    },
-  );
-
-  interface Line {
-    message?: { content?: string; thinking?: string };
-    response?: string;
-    thinking?: string;
-    done?: boolean;
-    done_reason?: string;
-    error?: string;
-    prompt_eval_count?: number;
-    eval_count?: number;
-    total_duration?: number;
-    context?: number[];
-    _debug_info?: object;
-  }
-
-  test('the nested refusal gives need and window', () => {
-    const each = recording('real/native-chat-truncate-false-stream');
-    expect(summed(eventsOf([bytesOf(each.response.body)], optionsFor(each))).end).toMatchObject({
-      ending: 'refused',
-      needs: 1435,
-      has: 512,
-      error: 'request (1435 tokens) exceeds the available context size (512 tokens), try increasing it',
-    });
-  });
-
-  test('the repeat guard, streamed and whole, is a cut that keeps its text', () => {
-    for (const name of ['scripted/repeat-stream', 'scripted/repeat-whole']) {
-      const each = recording(name);
-      const got = summed(eventsOf([bytesOf(each.response.body)], optionsFor(each)));
-      expect(got.answer).toBe('ha '.repeat(31));
-      expect(got.end).toMatchObject({
-        ending: 'cut',
-        done: false,
-        doneReason: null,
-        promptEvalCount: null,
-        evalCount: null,
-      });
-    }
-  });
-});
 
 describe('terminal states', () => {
   const partial = line('one ') + line('two ');
@@ -221,7 +89,7 @@ describe('terminal states', () => {
   });
 
   test('event streams are read by their content type', () => {
-    const sse = { head: { ...head, contentType: 'text/event-stream; charset=utf-8' } };
+    const sse = { head: { ...okHead, contentType: 'text/event-stream; charset=utf-8' } };
     const text = `: hello\n\nevent: message\ndata: ${line('a')}\ndata:${line('b')}\ndata: ${last()}\ndata: [DONE]\n\n`;
     expect(read(text, sse)).toMatchObject({ answer: 'ab', end: { ending: 'done' } });
     expect(read(text)).toMatchObject({ end: { ending: 'error-line', error: ': hello' } });
@@ -230,14 +98,14 @@ describe('terminal states', () => {
   test('broken UTF-8 becomes replacement marks, a whole letter torn in two does not', () => {
     const bytes = bytesOf(line('Ќ 🦊'));
     const broken = Uint8Array.from([...bytesOf('{"message":{"content":"'), 0xd0, ...bytesOf('"}}\n')]);
-    expect(summed(eventsOf([...bytes].map((byte) => Uint8Array.of(byte)))).answer).toBe('Ќ 🦊');
-    expect(summed(eventsOf([broken])).answer).toBe('\uFFFD');
+    expect(summed(parsedEvents([...bytes].map((byte) => Uint8Array.of(byte)))).answer).toBe('Ќ 🦊');
+    expect(summed(parsedEvents([broken])).answer).toBe('\uFFFD');
   });
 });
 
 describe('refusals', () => {
-  const refused = (status: number, body: string, more: Partial<typeof head> & { location?: string } = {}): ReplyEnd =>
-    read(body, { head: { ...head, status, statusText: '', ...more } as typeof head }).end;
+  const refused = (status: number, body: string, more: Partial<typeof okHead> & { location?: string } = {}): ReplyEnd =>
+    read(body, { head: { ...okHead, status, statusText: '', ...more } as typeof okHead }).end;
 
   test.each<[number, string, string]>([
     [404, '{"error":"model \'x\' not found"}', "model 'x' not found"],
@@ -269,7 +137,7 @@ describe('refusals', () => {
 
   test('a redirect is a refusal that says where to', () => {
     const end = read('', {
-      head: { ...head, status: 308, statusText: 'Permanent Redirect', location: 'https://x/' } as never,
+      head: { ...okHead, status: 308, statusText: 'Permanent Redirect', location: 'https://x/' } as never,
     }).end;
     expect(end).toMatchObject({
       ending: 'refused',
@@ -370,13 +238,13 @@ describe('fields', () => {
 describe('bounds', () => {
   test('a line of 1 MB passes', () => {
     const text = 'é'.repeat(500_000);
-    expect(summed(eventsOf(tear(bytesOf(line(text) + last()), [1, 65_536, 500_001, 700_000]))).answer).toBe(text);
+    expect(summed(parsedEvents(tear(bytesOf(line(text) + last()), [1, 65_536, 500_001, 700_000]))).answer).toBe(text);
   });
 
   test('a line over the limit is a named error, whole or torn, and what came before is kept', () => {
     const bytes = bytesOf(line('a') + line('b'.repeat(2_000)) + last());
     for (const pieces of [[bytes], tear(bytes, [100, 200, 1_500])]) {
-      const got = summed(eventsOf(pieces, { lineBytesMax: 1_000 }));
+      const got = summed(parsedEvents(pieces, { lineBytesMax: 1_000 }));
       expect(got.answer).toBe('a');
       expect(got.end).toMatchObject({
         ending: 'aborted',

@@ -4,6 +4,8 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import { type AddressInfo, type Socket, createServer as createTcpServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { Clock, ModelEvent, ReplyEnd, WireRequest } from '../../../shared/engine/ports.ts';
+import { type DoorOptions, type OllamaDoor, createOllamaDoor } from '../../../shared/node/ollama/door.ts';
+import { type ParserOptions, type Stop, createStreamParser } from '../../../shared/node/ollama/stream-parser.ts';
 import { createCancel, never } from '../../../shared/engine/cancel.ts';
 
 export const clock: Clock = {
@@ -12,6 +14,17 @@ export const clock: Clock = {
 };
 
 export { createCancel, never };
+
+export const door = (url: string, more: Partial<DoorOptions> = {}): OllamaDoor =>
+  createOllamaDoor({ url, clock, ...more });
+
+/** Pieces of a streamed reply: the head, a text line, the done line, and one chunk of HTTP framing around a text. */
+export const head =
+  'HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n';
+export const line = (content: string): string =>
+  `${JSON.stringify({ message: { role: 'assistant', content }, done: false })}\n`;
+export const last = `${JSON.stringify({ message: { content: '' }, done: true, done_reason: 'stop', eval_count: 2 })}\n`;
+export const framed = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
 /** A server of node:http on a free port, closed with the test. */
 export async function serve(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
@@ -104,6 +117,26 @@ export function summed(events: readonly ModelEvent[]): Collected {
     logprobs: counted.length === 0 ? null : counted.reduce((sum, chunk) => sum + (chunk.logprobEntries ?? 0), 0),
     end: last.end,
   };
+}
+
+export const endOfStream: Stop = { kind: 'end-of-stream' };
+export const okHead = { status: 200, statusText: 'OK', contentType: 'application/x-ndjson', location: null };
+export const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** What the parser alone makes of one reply, given in these pieces. */
+export function parsedEvents(
+  pieces: readonly Uint8Array[],
+  options: Partial<ParserOptions> = {},
+  stop: Stop = endOfStream,
+): ModelEvent[] {
+  const parser = createStreamParser({ head: okHead, whole: false, ...options });
+  const events: ModelEvent[] = [];
+  for (const piece of pieces) {
+    if (parser.over) break;
+    events.push(...parser.push(piece));
+  }
+  const { chunks, end } = parser.finish(stop);
+  return [...events, ...chunks, { kind: 'end', end }];
 }
 
 export interface Recording {
