@@ -2,9 +2,9 @@
  * The request as the `ollama` package makes it: path, headers, user agent. It gets our `fetch`, which notes the request and
  * hands back an empty reply, so that the package never reads a byte of a stream: it only accepts an abort after the headers,
  * loses the status of error lines, and writes bodies that it cannot read to the console.
- * The browser entry is the same client without the habit of reading image texts as file paths.
+ * Messages never pass through it either: the Node entry takes an image text that names a file for that file.
  */
-import { Ollama } from 'ollama/browser';
+import { Ollama } from 'ollama';
 import type { OllamaAddress } from './address.ts';
 import type { HttpAsk } from './exchange.ts';
 

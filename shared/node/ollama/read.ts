@@ -1,5 +1,5 @@
 /** Reads that do not stream: one question, one JSON document, a refusal in our words. */
-import type { Ollama } from 'ollama/browser';
+import type { Ollama } from 'ollama';
 import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
 import type { CancelSignal } from '../../engine/ports.ts';
 import type { OllamaAddress } from './address.ts';
