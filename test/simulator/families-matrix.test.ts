@@ -66,6 +66,11 @@ describe('what is still held when the reply ends', () => {
     expect(joined(family, undefined, [text])).toEqual(said);
   });
 
+  test('lfm2 settles what could have become a thought, without its leading white space', () => {
+    expect(joined('lfm2', true, [' ', '<thi'])).toEqual({ thinking: '', content: '<thi' });
+    expect(joined('lfm2', true, [' \n', 'Yes. '])).toEqual({ thinking: '', content: 'Yes. ' });
+  });
+
   test('gemma4 delivers it', () => {
     expect(joined('gemma4', true, ['<|channel>thought\na <chan'])).toEqual({ thinking: 'a <chan', content: '' });
     expect(joined('gemma4', true, ['b <|chan'])).toEqual({ thinking: '', content: 'b <|chan' });

@@ -98,6 +98,20 @@ describe('calls that can be read', () => {
     expect(callsOf(read('gemma4', ['<|tool_call>call:lookup{q:<|"|>x<|"|>}']))).toEqual(one);
   });
 
+  test('qwen3-vl-thinking: a call ends the thinking, white space behind it is eaten', () => {
+    const pieces = read('qwen3-vl-thinking', [
+      'hm ',
+      '<tool_call>',
+      '{"name":"lookup","arguments":{"q":"x"}}',
+      '</tool_call>',
+      '\n',
+      ' ',
+      'Done.',
+    ]);
+    expect(callsOf(pieces)).toEqual(one);
+    expect(pieces.map((piece) => piece.thinking + piece.content).join('|')).toBe('hm||||||Done.|');
+  });
+
   test('harmony: at the end of the reply, so in the done chunk', () => {
     const pieces = read('harmony', [
       '<|channel|>',

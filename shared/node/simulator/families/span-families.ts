@@ -43,7 +43,8 @@ export const spanFamilies: Readonly<Record<string, (think: boolean) => SpanRules
     flushes: true,
     tools: gemmaTools,
   }),
-  lfm2: (think) => ({ ...base, start: think ? 'seek' : 'content', tools: pythonTools }),
+  /** Thinks only in some turns: the first words decide. */
+  lfm2: (think) => ({ ...base, start: think ? 'seek' : 'content', trimsDirectAnswer: true, tools: pythonTools }),
   /** The prompt always opens the thought. */
   'olmo3-think': () => ({ ...base, start: 'thinking', afterClose: 'trim-piece', tools: null }),
 };
@@ -52,6 +53,7 @@ const base: SpanRules = {
   openTag: '<think>',
   closeTag: '</think>',
   start: 'content',
+  trimsDirectAnswer: false,
   dropsLeadingOpen: false,
   afterClose: 'eat',
   holdsContentTail: false,

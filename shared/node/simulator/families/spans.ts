@@ -11,6 +11,8 @@ export interface SpanRules {
   readonly closeTag: string;
   /** content: thinking is not expected; seek: thinking only when the text opens with the tag; thinking: the prompt opened it. */
   readonly start: 'content' | 'seek' | 'thinking';
+  /** In `seek`: an answer without a thought loses its leading white space, and is settled at the latest when the reply ends. */
+  readonly trimsDirectAnswer: boolean;
   /** In `thinking`: one leading open tag is dropped; without it the tag stays in the thinking text. */
   readonly dropsLeadingOpen: boolean;
   /** White space after the close tag: eaten however it arrives, or only when it comes in the piece that closed. */
@@ -44,6 +46,8 @@ export type ToolRead =
       readonly calls: readonly PlainCall[];
       readonly rest: string;
       readonly more: boolean;
+      /** White space after the call is eaten also when it comes in later pieces. */
+      readonly eats?: boolean;
       readonly warnings?: readonly FamilyWarning[];
     }
   | { readonly kind: 'error'; readonly error: string; readonly warnings: readonly FamilyWarning[] };
@@ -105,7 +109,7 @@ class SpanReader {
   private step(ended: boolean): boolean {
     switch (this.state) {
       case 'seek':
-        return this.seekOpen();
+        return this.seekOpen(ended);
       case 'leading-open':
         return this.dropLeadingOpen();
       case 'opened':
@@ -123,11 +127,12 @@ class SpanReader {
     }
   }
 
-  private seekOpen(): boolean {
+  private seekOpen(ended: boolean): boolean {
     const text = this.buffer.trimStart();
     if (text.startsWith(this.rules.openTag)) return this.enter('opened', text.slice(this.rules.openTag.length));
-    if (this.rules.openTag.startsWith(text)) return false;
-    return this.enter('content', this.buffer);
+    const decides = ended && this.rules.trimsDirectAnswer;
+    if (this.rules.openTag.startsWith(text) && !decides) return false;
+    return this.enter('content', this.rules.trimsDirectAnswer ? text : this.buffer);
   }
 
   private dropLeadingOpen(): boolean {
@@ -179,7 +184,7 @@ class SpanReader {
       this.content += this.buffer.slice(0, toolAt).trimEnd();
       return this.enter('tool', this.buffer.slice(toolAt + tools.openTag.length));
     }
-    if (ended && !this.rules.flushes) return false;
+    if (ended && !this.rules.flushes && !this.rules.trimsDirectAnswer) return false;
     const tags = [reopens ? openTag : '', tools?.joined === true ? tools.openTag : ''];
     this.content += this.take(ended ? 0 : heldLength(this.buffer, tags, this.rules.holdsContentTail));
     return false;
@@ -196,7 +201,7 @@ class SpanReader {
     }
     for (const call of read.calls)
       this.calls.push({ function: { index: this.callCount++, name: call.name, arguments: call.arguments } });
-    return this.enter(read.more ? 'tool' : 'content', read.rest);
+    return this.enter(read.more ? 'tool' : read.eats === true ? 'closed' : 'content', read.rest);
   }
 
   private enter(state: State, rest: string): boolean {

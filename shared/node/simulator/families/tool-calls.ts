@@ -29,15 +29,16 @@ export const qwenJsonTools: SpanTools = {
 /** The same writing, refused with Go's own words. */
 export const qwenVlTools: SpanTools = {
   ...qwenJsonTools,
-  endsThinking: false,
-  read: (buffer) =>
-    upTo(buffer, '</tool_call>', (text) => {
+  read(buffer) {
+    const read = upTo(buffer, '</tool_call>', (text) => {
       const parsed = parseGoJsonObject(text);
       if (parsed.ok) return [named(parsed.value)];
       return failed(parsed.error, [
         { source: 'qwen3vl.go:97', message: 'qwen tool call parsing failed', fields: { error: parsed.error } },
       ]);
-    }),
+    });
+    return read.kind === 'calls' ? { ...read, eats: true } : read;
+  },
 };
 
 /** `<tool_call><function=name><parameter=key>value</parameter></function></tool_call>` */
