@@ -4,6 +4,7 @@
  */
 import { thinkingText, writeInFamily } from './brain-families.ts';
 import { jsonAnswer } from './brain-json.ts';
+import { lastTurn, statedAbout, subjectsAsked } from './brain-reading.ts';
 import { longWriting } from './brain-writing.ts';
 import { familyCapabilities } from './families/index.ts';
 import type { Brain, BrainAsk, ModelText } from './options.ts';
@@ -28,7 +29,7 @@ export function createBrain(tokenizer: Tokenizer): Brain {
 /** What the reader says to the questions of the last turn. */
 export function answerText(ask: Pick<BrainAsk, 'promptText' | 'profile' | 'seed'>): string {
   const turn = lastTurn(ask.promptText);
-  const questions = questionsOf(turn);
+  const questions = subjectsAsked(turn);
   if (questions.length === 0) return smallTalk(turn, ask.promptText);
   const isBare = /\b(code|codes|word|words|number|numbers|name|names|answer|value|values)? ?only\b/i.test(
     turn.slice(-200),
@@ -37,59 +38,12 @@ export function answerText(ask: Pick<BrainAsk, 'promptText' | 'profile' | 'seed'
   return answers.join('\n');
 }
 
-/** Text of the last user turn that is left in the window: behind the last mark of a user turn, or the whole text. */
-export function lastTurn(promptText: string): string {
-  const marks = ['<start_of_turn>user\n', '<|im_start|>user\n'];
-  const start = Math.max(...marks.map((mark) => endOfLast(promptText, mark)), 0);
-  const rest = promptText.slice(start);
-  const end = rest.search(/<end_of_turn>|<\|im_end\|>/);
-  return end < 0 ? rest : rest.slice(0, end);
-}
-
-/** Only the end of the turn asks; questions inside a document belong to the document. */
-function questionsOf(turn: string): string[] {
-  const tail = turn.slice(-questionTailCharacters);
-  const paragraph = tail.slice(Math.max(0, tail.trimEnd().lastIndexOf('\n\n')));
-  const found = [...paragraph.matchAll(questionPattern)].map((match) => (match[1] ?? match[2] ?? '').trim());
-  return [...new Set(found.filter((subject) => subject !== ''))].slice(0, questionsMax);
-}
-
-const questionTailCharacters = 2_000;
-const questionsMax = 12;
-const questionPattern =
-  /\bwhat (?:is|was|are) the ([^?.!\n]{2,80})\?|\bwhich ([^?.!\n]{2,60}?) (?:should|must|do|did) (?:you|i|we)[^?\n]*\?/gi;
-
 function answerTo(subject: string, ask: Pick<BrainAsk, 'promptText' | 'profile' | 'seed'>, isBare: boolean): string {
-  const found = findStated(subject, ask.promptText);
+  const found = statedAbout(subject, ask.promptText);
   if (found !== null) return isBare ? found : `The ${subject} is ${found}.`;
   if (ask.profile.whenLost === 'admits') return `I cannot find the ${subject} in the text that I was given.`;
   const made = invent(subject, ask.promptText, ask.seed);
   return isBare ? made : `The ${subject} is ${made}.`;
-}
-
-/** What the text states about exactly this subject: "the launch code is X", "remember code X". First statement wins. */
-function findStated(subject: string, text: string): string | null {
-  const escaped = subject.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\s+/g, '\\s+');
-  const stated = new RegExp(`\\bthe\\s+${escaped}\\s*(?:is|was|are|:|=)\\s*([^\\n<]{1,120})`, 'gi');
-  for (const match of text.matchAll(stated)) {
-    const value = valueOf(match[1] ?? '');
-    if (value !== null) return value;
-  }
-  const remembered = new RegExp(`\\bremember\\s+(?:the\\s+)?${escaped}\\s*(?:is\\s+|:\\s*)?([^\\n<]{1,120})`, 'gi');
-  for (const match of text.matchAll(remembered)) {
-    const value = valueOf(match[1] ?? '');
-    if (value !== null && value.toLowerCase() !== 'should') return value;
-  }
-  return null;
-}
-
-/** A code is one word with a digit or in capitals; anything else is taken to the end of its sentence. */
-function valueOf(rest: string): string | null {
-  const word = /^["'*`(]*([\p{L}\p{N}][\p{L}\p{N}_\-/:.#]*)/u.exec(rest)?.[1]?.replace(/[.:/#-]+$/, '');
-  if (word === undefined || word === '') return null;
-  if (/\p{N}/u.test(word) || (word.length > 1 && word === word.toUpperCase())) return word;
-  const sentence = /^[^.!?]{1,60}/.exec(rest)?.[0]?.trim() ?? '';
-  return sentence === '' ? null : sentence;
 }
 
 /** A likely-looking code from a word of the text that is left, which stands nowhere in it. */
@@ -135,7 +89,7 @@ function textOf(tokenizer: Tokenizer, ask: BrainAsk, answer: string): ModelText 
 
 /** answer null = the thinking stays open. */
 function withThinking(ask: BrainAsk, answer: string | null): string {
-  return writeInFamily(ask.profile.family, thinkingText(ask, questionsOf(lastTurn(ask.promptText))), answer);
+  return writeInFamily(ask.profile.family, thinkingText(ask, subjectsAsked(lastTurn(ask.promptText))), answer);
 }
 
 /** The same call with the same arguments, whatever came back. */
@@ -152,11 +106,6 @@ function* tokenized(tokenizer: Tokenizer, head: string, rest: Iterable<string>):
 
 function* endless(text: string): Generator<string> {
   for (;;) yield text;
-}
-
-function endOfLast(text: string, mark: string): number {
-  const at = text.lastIndexOf(mark);
-  return at < 0 ? 0 : at + mark.length;
 }
 
 /** Numbers in [0, 1) from a text seed (FNV-1a into mulberry32). */

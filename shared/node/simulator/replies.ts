@@ -163,7 +163,8 @@ async function breakStream(
   stream: ReplyStream,
   context: RouteContext,
 ): Promise<boolean> {
-  if (faults.has('drop-connection')) context.response.destroy();
+  // What was written still goes out, the end of the reply does not.
+  if (faults.has('drop-connection')) context.response.socket?.destroySoon();
   else if (faults.has('error-line'))
     await stream.write(`${goJson({ error: 'an error was encountered while running the model: unexpected EOF' })}\n`);
   else if (faults.has('plain-text-error')) await stream.write('internal failure: the runner is gone\n');

@@ -17,7 +17,11 @@ export interface ReplyWriter {
 /** `until` = true hides a piece and stops the model, without a failure. */
 export function createReplyWriter(turn: Turn, until: ((piece: FamilyPiece) => boolean) | null = null): ReplyWriter {
   const { request, profile, sink, state } = turn;
-  const parser = createFamilyParser(profile.family, { think: request.think, tools: request.tools });
+  const parser = createFamilyParser(profile.family, {
+    think: request.think,
+    tools: request.tools,
+    last: request.messages?.at(-1),
+  });
   // llama-server delivers calls with the last chunk, whatever the family.
   const holdsCalls = isNative(turn) || familyCapabilities(profile.family).toolCallsInFinalChunk;
   const sendsEmpty = request.kind === 'generate' && !hasOwnParser(profile.family);

@@ -195,9 +195,7 @@ export function createScheduler(host: SchedulerHost): Scheduler {
   async function makeRoom(signal: AbortSignal): Promise<boolean> {
     while (loaded.size >= host.maxLoadedModels) {
       if (signal.aborted || stopped) return false;
-      const idleRunner = [...loaded.values()]
-        .filter((runner) => runner.inFlight === 0)
-        .sort((a, b) => a.keepAliveSeconds - b.keepAliveSeconds || a.expiresAtMs - b.expiresAtMs)[0];
+      const idleRunner = [...loaded.values()].filter((runner) => runner.inFlight === 0).sort(firstToGo)[0];
       if (idleRunner !== undefined) close(idleRunner);
       else await someoneFinishes(signal);
     }
@@ -223,7 +221,7 @@ export function createScheduler(host: SchedulerHost): Scheduler {
       if (runner.inFlight === 0) close(runner);
       else runner.unloadWhenIdle = true;
     },
-    running: () => [...loaded.values()].sort((a, b) => b.expiresAtMs - a.expiresAtMs),
+    running: () => [...loaded.values()].sort((a, b) => ascending(b.expiresAtMs, a.expiresAtMs)),
     stop() {
       stopped = true;
       for (const runner of [...loaded.values()]) close(runner);
@@ -236,6 +234,18 @@ interface Pending {
   readonly want: Want;
   readonly signal: AbortSignal;
   resolve(result: LeaseResult): void;
+}
+
+/** Shortest keep_alive, then nearest expiry. */
+function firstToGo(a: Runner, b: Runner): number {
+  const staysSeconds = (runner: Runner): number =>
+    runner.keepAliveSeconds < 0 ? Number.POSITIVE_INFINITY : runner.keepAliveSeconds;
+  return ascending(staysSeconds(a), staysSeconds(b)) || ascending(a.expiresAtMs, b.expiresAtMs);
+}
+
+/** Infinity equals itself. */
+function ascending(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }
 
 /** setTimeout counts to 2^31 - 1 ms; what lives longer than that need not be timed. */
