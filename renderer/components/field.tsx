@@ -18,7 +18,7 @@ export function Field({ label, code = false, help = '', problem = null, children
   return (
     <div className="min-w-0">
       <Hint text={help}>
-        <label htmlFor={id} className={`lab block truncate ${code ? 'mono text-small!' : ''}`}>
+        <label htmlFor={id} className={`lab block truncate ${code ? 'mono text-small! max-[1100px]:font-sans' : ''}`}>
           {label}
         </label>
       </Hint>

@@ -41,13 +41,16 @@ export interface CallView {
   readonly incomplete: boolean;
   readonly phases: Phases | null;
   readonly ending: string | null;
+  /** What the preflight said, while there is no verdict. */
+  readonly expectation: string | null;
   readonly verdict: TruncationVerdict | null;
   readonly figures: VerdictFigures | null;
   readonly needle: CallSummary['needle'];
   readonly needles: CallSummary['needles'];
 }
 
-export function viewOfLive(live: LiveCall): CallView {
+/** `simulating`: what answers now is the simulator, which a call only says of itself when it has closed. */
+export function viewOfLive(live: LiveCall, simulating: boolean): CallView {
   const { call, closed } = live;
   const lanes = lanesOf(
     live.thinkingChunks,
@@ -59,7 +62,7 @@ export function viewOfLive(live: LiveCall): CallView {
     id: call.id,
     startedAt: call.startedAt,
     model: call.request.model,
-    simulated: closed?.simulated ?? false,
+    simulated: closed?.simulated ?? simulating,
     open: closed === null,
     phase: closed === null ? call.phase : null,
     seenAtMs: live.seenAtMs,
@@ -83,6 +86,7 @@ export function viewOfLive(live: LiveCall): CallView {
       closed === null
         ? null
         : endingText({ ending: closed.ending, doneReason: closed.doneReason, abortedBy: null, error: closed.error }),
+    expectation: call.preflight?.sentence ?? null,
     verdict: closed?.truncation ?? null,
     figures: closed === null ? null : figuresOf(closed),
     needle: closed?.needle ?? 'none',
@@ -110,6 +114,7 @@ export function viewOfRecord(record: CallRecord): CallView {
     incomplete: false,
     phases: phasesOf(reply),
     ending: endingText(reply),
+    expectation: record.preflight?.sentence ?? null,
     verdict: record.truncation,
     figures: figuresOf({ ...record, numCtxRequested: request.numCtx, promptEvalCount: reply.promptEvalCount }),
     needle: record.needle,

@@ -78,7 +78,16 @@ const sources = {
   unknown: 'window not known',
 } as const;
 
-function basis({ estimate, window, windowSource, replyReserve, kept, lost }: Preflight): string {
+function basis({
+  estimate,
+  window,
+  windowSource,
+  replyReserve,
+  kept,
+  lost,
+  fitsNumCtx,
+  fitsMemoryBytes,
+}: Preflight): string {
   const half =
     kept !== null && lost !== null && lost > 0 && window !== null && kept < window * 0.6
       ? 'Half of the window would stay empty. '
@@ -87,7 +96,11 @@ function basis({ estimate, window, windowSource, replyReserve, kept, lost }: Pre
     estimate.source === 'counted'
       ? `Prompt ${count(estimate.likely)}, counted in the last call.`
       : `Prompt ${count(estimate.low)} to ${count(estimate.high)}, ${estimate.source === 'learned' ? 'learned from this model' : 'estimated by script'}.`;
-  return `${half}${prompt} Reply up to ${count(replyReserve)}; ${sources[windowSource]}.`;
+  const memory =
+    fitsNumCtx === null || fitsMemoryBytes === null || window === fitsNumCtx
+      ? ''
+      : ` ${count(fitsNumCtx)} takes about ${byteSize(fitsMemoryBytes)}.`;
+  return `${half}${prompt} Reply up to ${count(replyReserve)}; ${sources[windowSource]}.${memory}`;
 }
 
 function Buttons(props: PreflightGaugeProps) {
@@ -100,7 +113,7 @@ function Buttons(props: PreflightGaugeProps) {
   const fits = preflight?.fitsNumCtx ?? null;
   const offer = over && fits !== null && fits !== preflight?.window ? fits : null;
   return (
-    <div className="flex items-center gap-2">
+    <div className="flex flex-wrap items-center gap-2">
       {running ? (
         <Button look="primary" icon={Square} onClick={onStop}>
           Stop
@@ -140,7 +153,6 @@ function Buttons(props: PreflightGaugeProps) {
           ) : null}
         </>
       )}
-      <span className="flex-1" />
       <Cost {...props} offer={offer} />
     </div>
   );
@@ -157,13 +169,12 @@ function Cost({ state, past, offer }: PreflightGaugeProps & { offer: number | nu
       : `${count(offer)} takes about ${byteSize(preflight.fitsMemoryBytes)}`;
   return (
     <span
-      className="lab min-w-0 text-right"
+      className="lab ml-auto text-right whitespace-nowrap"
       title={`1 call: at most ${count(tokens)} tokens, prompt and reply together${memory === '' ? '' : `. ${memory}`}`}
     >
       ≤ {count(tokens)} tokens
       <br />
       {timeMs === null ? 'time not known' : `about ${roughDuration(timeMs)}`}
-      {offer === null || preflight.fitsMemoryBytes === null ? '' : ` · ${byteSize(preflight.fitsMemoryBytes)}`}
     </span>
   );
 }

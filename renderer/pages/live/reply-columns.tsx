@@ -1,5 +1,4 @@
 /** This call and the one before it, side by side: time, thinking and answer, growing as they stream. */
-import type { ReactNode } from 'react';
 import type { ModelFacts } from '../../../shared/contract/server.ts';
 import { Badge } from '../../components/badge.tsx';
 import { SimulatedTag } from '../../components/chip.tsx';
@@ -25,7 +24,7 @@ export function ReplyColumns({ current, last, facts }: ReplyColumnsProps) {
   const columns = last === null ? 'grid-cols-[72px_minmax(0,1fr)]' : 'grid-cols-[72px_minmax(0,1fr)_minmax(0,1fr)]';
   return (
     <div
-      className={`grid flex-[1_0_auto] grid-rows-[auto_auto_auto_minmax(156px,1fr)] gap-x-4 [&>*:not(.head)]:border-t ${columns}`}
+      className={`grid flex-none grid-rows-[auto_auto_auto_max(148px,20vh)] gap-x-4 [&>*:not(.head)]:border-t ${columns}`}
     >
       <div className="head" />
       {calls.map((call, index) => (
@@ -54,14 +53,14 @@ function ColumnHead({ call, text, names }: { call: CallView; text: string; names
   const window = call.numCtxRunning ?? call.numCtxRequested;
   return (
     <div className="head min-w-0 pb-2">
-      <div className="lab truncate">
-        {text} · {timeOfDay(call.startedAt)}
-        {names ? ` · ${call.model}` : ''}
-      </div>
-      <div className="flex min-w-0 items-center gap-2">
-        <span className="figure truncate">{window === null ? 'window: default' : `window ${count(window)}`}</span>
+      <div className="lab flex min-w-0 items-center gap-2">
+        <span className="min-w-0 flex-1 truncate">
+          {text} · {timeOfDay(call.startedAt)}
+          {names ? ` · ${call.model}` : ''}
+        </span>
         {call.simulated ? <SimulatedTag /> : null}
       </div>
+      <div className="figure truncate">{window === null ? 'window: default' : `window ${count(window)}`}</div>
     </div>
   );
 }
@@ -155,39 +154,35 @@ function AnswerLane({ call }: { call: CallView }) {
   const needle = needleWords[call.needle];
   return (
     <div className="flex min-h-0 min-w-0 flex-col py-2">
-      <LaneFigures
-        lane={call.answer}
-        whole={call.thinking.tokens + call.answer.tokens}
-        aside={
-          call.answer.text === '' ? null : (
-            <CopyButton look="icon" label="Copy the answer" text={() => call.answer.text} />
-          )
-        }
-      />
+      <LaneFigures lane={call.answer} whole={call.thinking.tokens + call.answer.tokens} />
       <LaneBar lane={call.answer} cap={call.numPredict} meaning="plain" />
       {call.answer.text === '' ? (
         <p className="lab mt-2">{call.open ? '' : 'The answer is empty.'}</p>
       ) : (
         <StreamText text={call.answer.text} label="Answer" open={call.open} />
       )}
-      <div className="lab mt-1 line-clamp-3 wrap-anywhere">
-        {call.incomplete ? 'Some of the text came before this page was open. ' : ''}
-        {call.ending ?? ''} {call.needle === 'none' ? null : <span className="text-ink">Needle {needle.word}.</span>}
+      <div className="mt-1 flex items-end gap-1">
+        <div className="lab line-clamp-3 min-w-0 flex-1 wrap-anywhere">
+          {call.incomplete ? 'Some of the text came before this page was open. ' : ''}
+          {call.ending ?? ''} {call.needle === 'none' ? null : <span className="text-ink">Needle {needle.word}.</span>}
+        </div>
+        {call.answer.text === '' ? null : (
+          <CopyButton look="icon" label="Copy the answer" text={() => call.answer.text} />
+        )}
       </div>
     </div>
   );
 }
 
-function LaneFigures({ lane, whole, aside }: { lane: Lane; whole: number; aside?: ReactNode }) {
+function LaneFigures({ lane, whole }: { lane: Lane; whole: number }) {
   return (
-    <div className="flex h-6 items-center gap-2">
+    <div className="flex h-6 items-center gap-2 whitespace-nowrap max-[1100px]:gap-1">
       <b>{count(lane.tokens)} tokens</b>
       <span className="lab">{lane.tokens === 0 ? '–' : rate(lane.ratePerSecond)}</span>
       <span className="flex-1" />
       <span className="lab" title="Share of the output">
         {whole === 0 ? '–' : percentOf(lane.tokens, whole)}
       </span>
-      {aside}
     </div>
   );
 }

@@ -103,6 +103,7 @@ function useShown(
 ): CallView | null {
   const client = useClient();
   const live = useEngine((state) => (id === undefined ? undefined : state.calls.get(id)));
+  const simulating = useEngine((state) => state.server?.kind === 'simulator');
   const record = id === undefined ? undefined : records.get(id);
   const ended = live === undefined || live.closed !== null || live.vanished;
   useEffect(() => {
@@ -119,8 +120,8 @@ function useShown(
     // The record has the whole texts, also those this screen missed.
     if (record !== undefined && (live === undefined || live.vanished || live.incomplete || live.clippedCharacters > 0))
       return viewOfRecord(record);
-    return live === undefined ? null : viewOfLive(live);
-  }, [record, live]);
+    return live === undefined ? null : viewOfLive(live, simulating);
+  }, [record, live, simulating]);
 }
 
 function useRecovery(client: EngineClient, wanted: boolean): void {

@@ -64,7 +64,12 @@ function thoughtText(call: CallView): string {
 
 function ContextPanel({ call }: { call: CallView }) {
   if (call.verdict === null || call.figures === null)
-    return <p>The verdict comes with the end of the reply: only then does the server say how much it read.</p>;
+    return (
+      <>
+        {call.expectation === null ? null : <p className="lead">{call.expectation}</p>}
+        <p>The verdict comes with the end of the reply: only then does the server say how much it read.</p>
+      </>
+    );
   return <VerdictView verdict={call.verdict} figures={call.figures} needles={call.needles} size="headline" />;
 }
 
@@ -94,9 +99,9 @@ function NextRow({ call, record, onSendWith, onOpenRaw }: VerdictStripProps) {
   const offer =
     fits !== null && fits !== (call.numCtxRunning ?? call.numCtxRequested) && verdict?.next !== null ? fits : null;
   return (
-    <div className="flex min-h-11 flex-none items-center gap-2 border-t py-1.5 pr-3 pl-4">
+    <div className="flex min-h-11 flex-none flex-wrap items-center justify-end gap-x-2 gap-y-1 border-t py-1.5 pr-3 pl-4">
       <span className="lab">Next</span>
-      <span className="min-w-0 flex-1 text-ink wrap-anywhere line-clamp-2" title={verdict?.next ?? ''}>
+      <span className="min-w-40 flex-1 text-ink wrap-anywhere line-clamp-2" title={verdict?.next ?? ''}>
         {verdict === null ? 'Wait for the end, or stop it.' : (verdict.next ?? 'Nothing to do.')}
       </span>
       {record === null ? null : (

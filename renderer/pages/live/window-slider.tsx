@@ -20,11 +20,11 @@ export function WindowSlider({ value, onValue, trained, problem }: WindowSliderP
   const last = stops.length;
   return (
     <div>
-      <div className="flex items-start gap-4">
+      <div className="flex items-start gap-4 max-[1100px]:gap-1">
         <Hint text="The size of the model's window in tokens. Empty leaves it to the server.">
-          <span className="mono w-16 flex-none leading-7 text-ink">num_ctx</span>
+          <span className="mono w-16 flex-none leading-7 max-[1100px]:w-13 text-ink">num_ctx</span>
         </Hint>
-        <div className="min-w-0 flex-1 px-3">
+        <div className="@container min-w-0 flex-1 px-3">
           <Slider.Root
             min={0}
             max={last}
@@ -53,7 +53,7 @@ export function WindowSlider({ value, onValue, trained, problem }: WindowSliderP
                 onClick={() => {
                   onValue(index === 0 ? '' : String(stops[index - 1] ?? ''));
                 }}
-                className={`lab absolute -translate-x-1/2 ${index === at ? 'font-semibold text-ink!' : ''}`}
+                className={`lab absolute -translate-x-1/2 ${index === at ? 'font-semibold text-ink!' : index % 2 === 1 ? '@max-[230px]:hidden' : ''}`}
                 style={{ left: `calc(8px + (100% - 16px) * ${index / last})` }}
               >
                 {text}
@@ -61,7 +61,7 @@ export function WindowSlider({ value, onValue, trained, problem }: WindowSliderP
             ))}
           </div>
         </div>
-        <div className="w-24 flex-none">
+        <div className="w-24 flex-none max-[1100px]:w-20">
           <NumberBox
             value={value}
             onValue={onValue}
