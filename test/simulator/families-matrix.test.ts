@@ -54,6 +54,36 @@ describe('every row of the recorded matrix', () => {
   }
 });
 
+describe('a request that ends with an assistant turn', () => {
+  test.each(['qwen3.5', 'deepseek3', 'qwen3-vl-thinking', 'olmo3-think', 'lfm2', 'harmony'])(
+    '%s goes on in the answer',
+    (family) => {
+      expect(joined(family, true, [' and', ' so on'], { role: 'assistant', content: 'Well,' })).toEqual({
+        thinking: '',
+        content: ' and so on',
+      });
+    },
+  );
+
+  test('glm-4.7 does not look at it; an empty turn is none', () => {
+    expect(joined('glm-4.7', true, ['a', 'b'], { role: 'assistant', content: 'Well,' })).toEqual({
+      thinking: 'ab',
+      content: '',
+    });
+    expect(joined('qwen3.5', true, ['a', 'b'], { role: 'assistant', content: '' })).toEqual({
+      thinking: 'ab',
+      content: '',
+    });
+  });
+
+  test('harmony goes on in the thought', () => {
+    expect(joined('harmony', true, ['hm', '<|end|>'], { role: 'assistant', content: '', thinking: 'So' })).toEqual({
+      thinking: 'hm',
+      content: '',
+    });
+  });
+});
+
 describe('what is still held when the reply ends', () => {
   test.each([
     ['template', '<think>a</thi', { thinking: 'a', content: '' }],
@@ -128,8 +158,13 @@ describe('how the text is torn into pieces does not matter', () => {
   }
 });
 
-function joined(family: string, think: ThinkSetting, pieces: readonly string[]): { content: string; thinking: string } {
-  const parser = createFamilyParser(family, { think, tools: [] });
+function joined(
+  family: string,
+  think: ThinkSetting,
+  pieces: readonly string[],
+  last?: { role: string; content: string; thinking?: string },
+): { content: string; thinking: string } {
+  const parser = createFamilyParser(family, { think, tools: [], last });
   const said: FamilyPiece[] = pieces.flatMap((piece) => parser.push(piece));
   said.push(...parser.end());
   return {

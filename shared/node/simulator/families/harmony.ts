@@ -10,20 +10,27 @@ const startTag = '<|start|>';
 const headerEndTag = '<|message|>';
 const endTag = '<|end|>';
 
-export function createHarmonyParser(): FamilyParser {
-  const reader = new HarmonyReader();
+/** `continued`: the assistant turn the prompt ends with, if any. */
+export function createHarmonyParser(continued?: {
+  readonly content: string;
+  readonly thinking?: string;
+}): FamilyParser {
+  const reader = new HarmonyReader(openingOf(continued));
   return { push: (piece) => [reader.add(piece)], end: () => [reader.end()] };
 }
 
 class HarmonyReader {
   private state: 'between' | 'header' | 'body' = 'between';
   private target: 'content' | 'thinking' | 'tool' = 'content';
-  /** The prompt ends with the start of the assistant's turn, so the first header is already open. */
-  private buffer = `${startTag}assistant`;
+  private buffer: string;
   private toolName: string | null = null;
   private toolText = '';
   private thinking = '';
   private content = '';
+
+  constructor(opening: string) {
+    this.buffer = opening;
+  }
 
   add(piece: string): FamilyPiece {
     this.buffer += piece;
@@ -89,6 +96,13 @@ class HarmonyReader {
     else if (this.target === 'tool') this.toolText += text;
     else this.content += text;
   }
+}
+
+/** The prompt ends with the start of the assistant's turn, so the first header is already open, or even the first body. */
+function openingOf(continued: { readonly content: string; readonly thinking?: string } | undefined): string {
+  const head = `${startTag}assistant`;
+  if ((continued?.content ?? '') !== '') return `${head}<|channel|>final${headerEndTag}`;
+  return (continued?.thinking ?? '') !== '' ? `${head}<|channel|>analysis${headerEndTag}` : head;
 }
 
 /** `assistant<|channel|>commentary to=functions.lookup <|constrain|>json`, the recipient before or after the channel. */

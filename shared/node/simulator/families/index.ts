@@ -3,7 +3,7 @@
  * families differ most where the model does something else than it was asked (see `fixtures/scripted/thinking-matrix.json`).
  * Feed each sampled piece to `push`, then call `end` once; what `end` returns belongs into the done chunk.
  */
-import type { ThinkSetting, ToolCall } from '../options.ts';
+import type { ChatMessage, ThinkSetting, ToolCall } from '../options.ts';
 import { createHarmonyParser } from './harmony.ts';
 import { createSpanParser } from './spans.ts';
 import { createTemplateParser } from './template.ts';
@@ -36,6 +36,8 @@ export interface FamilyParser {
 export interface FamilyOptions {
   readonly think: ThinkSetting;
   readonly tools: readonly unknown[];
+  /** The last message of the request: an assistant turn there is continued, so the model starts in the middle of it. */
+  readonly last?: Pick<ChatMessage, 'role' | 'content' | 'thinking'> | undefined;
 }
 
 export interface FamilyCapabilities {
@@ -53,9 +55,13 @@ export interface FamilyCapabilities {
 /** Absent `think` means on for a model that can think: the caller passes undefined, the parser reads it as true. */
 export function createFamilyParser(family: string, options: FamilyOptions): FamilyParser {
   const think = options.think !== false;
-  if (family === 'harmony') return createHarmonyParser();
-  const rules = spanFamilies[family];
-  if (rules !== undefined) return createSpanParser(rules(think), options.tools);
+  const continued = options.last?.role === 'assistant' ? options.last : undefined;
+  if (family === 'harmony') return createHarmonyParser(continued);
+  const rules = spanFamilies[family]?.(think);
+  if (rules !== undefined) {
+    const startsInAnswer = (continued?.content ?? '') !== '' && rules.heedsContinuation;
+    return createSpanParser(startsInAnswer ? { ...rules, start: 'content' } : rules, options.tools);
+  }
   return createTemplateParser({ thinking: family === 'template' && think, tools: options.tools });
 }
 

@@ -29,7 +29,13 @@ export const spanFamilies: Readonly<Record<string, (think: boolean) => SpanRules
     tools: deepseekTools,
   }),
   /** With thinking off it still looks for an opened thought. */
-  'glm-4.7': (think) => ({ ...base, start: think ? 'thinking' : 'seek', holdsContentTail: true, tools: glmTools }),
+  'glm-4.7': (think) => ({
+    ...base,
+    start: think ? 'thinking' : 'seek',
+    heedsContinuation: false,
+    holdsContentTail: true,
+    tools: glmTools,
+  }),
   /** Recognises the channel either way; off means thrown away. */
   gemma4: (think) => ({
     ...base,
@@ -53,6 +59,7 @@ const base: SpanRules = {
   openTag: '<think>',
   closeTag: '</think>',
   start: 'content',
+  heedsContinuation: true,
   trimsDirectAnswer: false,
   dropsLeadingOpen: false,
   afterClose: 'eat',

@@ -11,6 +11,8 @@ export interface SpanRules {
   readonly closeTag: string;
   /** content: thinking is not expected; seek: thinking only when the text opens with the tag; thinking: the prompt opened it. */
   readonly start: 'content' | 'seek' | 'thinking';
+  /** Starts in the answer when the request ends with an answer to be continued. */
+  readonly heedsContinuation: boolean;
   /** In `seek`: an answer without a thought loses its leading white space, and is settled at the latest when the reply ends. */
   readonly trimsDirectAnswer: boolean;
   /** In `thinking`: one leading open tag is dropped; without it the tag stays in the thinking text. */
