@@ -158,7 +158,9 @@ function wordTokens(length: number, humps: number, capitals: number): number {
   const pieces = 1 + humps;
   const beyond = Math.max(0, length - 7 * pieces);
   // Nobody writes words of more than 24 letters: that is data, and data costs more.
-  return pieces + Math.min(beyond, 17) * 0.2 + Math.max(0, beyond - 17) * 0.4;
+  return (
+    pieces + Math.min(beyond, 7) * 0.08 + Math.min(Math.max(0, beyond - 7), 10) * 0.3 + Math.max(0, beyond - 17) * 0.4
+  );
 }
 
 /** The pessimistic side of Latin text: three characters a token, or well over the likely count where marks make it dense. */

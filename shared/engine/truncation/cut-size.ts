@@ -40,12 +40,14 @@ export interface CutQuestion {
 export const NUM_KEEP_DEFAULT = 4;
 /** Set in the Modelfile of widely used models, so it counts as usual where the request says nothing. */
 const NUM_KEEP_USUAL = [NUM_KEEP_DEFAULT, 24];
+/** In windows smaller than this nobody keeps 24 tokens, and every count would be some cut size. */
+const USUAL_WINDOW_MIN = 64;
 
 /** Every size that a cut may have left here; more than one where version, num_keep or begin token are not known. */
 export function cutSizes(question: CutQuestion): readonly CutSize[] {
   const sizes = new Map<string, CutSize>();
   for (const era of erasOf(question.serverVersion)) {
-    for (const numKeep of question.numKeep === null ? NUM_KEEP_USUAL : [question.numKeep]) {
+    for (const numKeep of numKeeps(question)) {
       for (const addsBos of question.addsBos === null ? [true, false] : [question.addsBos]) {
         const size = cutSize(era, question.window, numKeep, addsBos);
         const key = `${era} ${size.size}`;
@@ -54,6 +56,11 @@ export function cutSizes(question: CutQuestion): readonly CutSize[] {
     }
   }
   return [...sizes.values()];
+}
+
+function numKeeps({ numKeep, window }: CutQuestion): readonly number[] {
+  if (numKeep !== null) return [numKeep];
+  return window < USUAL_WINDOW_MIN ? [NUM_KEEP_DEFAULT] : NUM_KEEP_USUAL;
 }
 
 export function cutSize(era: Era, window: number, numKeep: number, addsBos: boolean): CutSize {

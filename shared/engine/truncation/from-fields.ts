@@ -28,8 +28,7 @@ export function readFields(situation: Situation): PromptReading {
   if (window === null) return readWithoutWindow(situation, counted);
   const cut = matchingCut(situation, counted);
   if (cut !== null) {
-    const reading = readCutSize(situation, counted, window, cut);
-    if (reading !== null) return reading;
+    return readCutSize(situation, counted, window, cut);
   }
   return situation.droppable > 0 ? readHistory(situation, counted, window) : readSingle(situation, counted, window);
 }
@@ -49,14 +48,19 @@ function alwaysKeptLow(situation: Situation): number {
  * Shares of the window that the likely count must reach before a cut is said where the band alone leaves chance open. A whole
  * prompt of half the window would have to be estimated at three times its size to be called cut for certain.
  */
-const FAR_BELOW = { certainFrom: 1.5, cutFrom: 0.9, wholeTo: 0.72 };
+const FAR_BELOW = { certainFrom: 1.6, cutFrom: 1.2 };
 /** The cut leaves the window itself: a whole prompt may well have that size. */
-const AT_THE_WINDOW = { certainFrom: 2, cutFrom: 1.35, wholeTo: 0 };
+const AT_THE_WINDOW = { certainFrom: 2.5, cutFrom: 2.2 };
+/** No prompt of a chat goes into so few tokens, so the count speaks sooner. */
+const TINY = { certainFrom: 1.7, cutFrom: 1.5 };
+const TINY_WINDOW_MAX = 16;
+/** A likely count this near to the reported one speaks for a whole prompt. */
+const NEAR = 0.2;
 
-function readCutSize(situation: Situation, counted: number, window: number, cut: CutSize): PromptReading | null {
-  const { likely, high, input } = situation;
+function readCutSize(situation: Situation, counted: number, window: number, cut: CutSize): PromptReading {
+  const { high, input } = situation;
   const edge = cutsAbove(cut.era, window);
-  const doubt = cut.size < 0.75 * window ? FAR_BELOW : AT_THE_WINDOW;
+  const doubt = window <= TINY_WINDOW_MAX ? TINY : cut.size < 0.75 * window ? FAR_BELOW : AT_THE_WINDOW;
   const { formula } = cut;
   if (input.messages.length === 0) {
     return cannotTell(
@@ -69,19 +73,35 @@ function readCutSize(situation: Situation, counted: number, window: number, cut:
     const text = `${number(counted)} happens to be a cut size for ${number(window)}, but what was sent needs at most ${number(high)} tokens and fits.`;
     return intact(counted, 'certain', evidence('certain', 'cut-size', text));
   }
+  // A template may be empty, which matters where windows are tiny: half of it is counted.
+  const texts = input.messages.reduce((sum, message) => sum + message.estimate.likely, 0);
+  const likely = Math.round((situation.likely + Math.min(texts, situation.likely)) / 2);
   const least = alwaysKeptLow(situation);
   const proven = countsWholePrompt(input.serverVersion) ? least > counted : least > edge;
   if (proven) return cutReading(situation, counted, window, cut, 'certain');
-  // What is left after messages were dropped may have this size by chance.
-  if (situation.droppable > 0) return null;
+  if (situation.droppable > 0) return readCutOfHistory(situation, counted, window, cut);
   if (likely >= doubt.certainFrom * window) return cutReading(situation, counted, window, cut, 'certain');
   // From here on the band leaves both open: the count by chance, or the cut.
   if (likely >= doubt.cutFrom * window) return cutReading(situation, counted, window, cut, 'likely');
-  if (likely <= doubt.wholeTo * window) {
-    const text = `${number(counted)} happens to be a cut size for ${number(window)}, but about ${number(likely)} tokens were sent.`;
+  if (Math.abs(likely - counted) <= NEAR * counted && doubt === FAR_BELOW) {
+    const text = `${number(counted)} happens to be a cut size for ${number(window)}, but about ${number(situation.likely)} tokens were sent.`;
     return intact(counted, 'likely', evidence('likely', 'cut-size', text));
   }
-  const text = `${formula}. About ${number(likely)} tokens were sent, so chance cannot be ruled out.`;
+  const text = `${formula}. About ${number(situation.likely)} tokens were sent, so chance cannot be ruled out.`;
+  return cannotTell(counted, 'possible', evidence('possible', 'cut-size', text));
+}
+
+/**
+ * What is left after messages were dropped may have this size by chance, and so may a whole conversation. The last message alone
+ * need not be over the window for a cut: messages are counted without the begin token, the cut with it.
+ */
+function readCutOfHistory(situation: Situation, counted: number, window: number, cut: CutSize): PromptReading {
+  const lastTail = keptTails(situation.input.messages, situation.input.hasUncountedParts).at(-1);
+  if (lastTail !== undefined && lastTail.high < cutsAbove(cut.era, window)) {
+    const reading = readHistory(situation, counted, window);
+    return reading.confidence === 'certain' ? { ...reading, confidence: 'likely' } : reading;
+  }
+  const text = `${cut.formula}. The last message alone may be over the window, so chance cannot be ruled out.`;
   return cannotTell(counted, 'possible', evidence('possible', 'cut-size', text));
 }
 

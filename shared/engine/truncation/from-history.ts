@@ -43,8 +43,9 @@ export function readHistory(situation: Situation, counted: number, window: numbe
       ),
       ...suspicion(situation, counted),
     ]);
-  // Long English words alone come under 60 % of characters ÷ 3, so the likely count has to agree.
-  const signs = likely > window && counted < 0.75 * likely ? suspicion(situation, counted) : [];
+  // Long English words alone come under 60 % of characters ÷ 3, so the likely count of the texts has to agree.
+  const texts = input.messages.reduce((sum, message) => sum + message.estimate.likely, 0);
+  const signs = texts > window && counted < 0.75 * texts ? suspicion(situation, counted) : [];
   const fell = fellSince(situation, counted);
   if (signs.length > 0 || fell !== null) {
     const lead = evidence(
@@ -64,10 +65,13 @@ function dropped(counted: number, why: PromptReading['evidence']): PromptReading
 /** A sentence when some number of dropped messages leaves this count, null when none does. */
 function possibleDrop(situation: Situation, counted: number, window: number): string | null {
   const { input } = situation;
-  for (const tail of keptTails(input.messages, input.hasUncountedParts)) {
+  const tails = keptTails(input.messages, input.hasUncountedParts);
+  for (const tail of tails) {
     const fitsTail = counted >= tail.low && counted <= tail.high;
     const wasOver = counted + tail.lastDroppedHigh > window;
-    if (fitsTail && wasOver && counted <= window + 1)
+    // The last tail is sent even where it is over: a native runner takes it up to its padding.
+    const mayBeSent = counted <= window + 1 || tail === tails.at(-1);
+    if (fitsTail && wasOver && mayBeSent)
       return `without the messages before number ${number(tail.from + 1)} it fits ${number(window)}.`;
   }
   return null;
