@@ -3,6 +3,7 @@ import type { CallRecord, CallRequest, CallSummary, Message, Reply } from '../..
 import type { CallId, RunId } from '../../contract/ids.ts';
 import { summaryOf } from '../../engine/summary.ts';
 import type { ContextRowRecord } from '../csv/context-columns.ts';
+import { checksumOf } from './integrity.ts';
 import type { Statements } from './statements.ts';
 import type { PackedText, Texts } from './texts.ts';
 import { inlineCharactersMax } from './texts.ts';
@@ -94,12 +95,13 @@ type StoredMessage = Omit<Message, 'content'> & { readonly content: PackedText }
 type BodyPart = PackedText | { readonly message: number };
 
 function saveShort(statements: Statements, record: CallRecord): void {
+  const summary = JSON.stringify(summaryOf(record));
   statements.run(
-    `INSERT INTO calls (id, run_id, cell_key, started_at, simulated, prompt_tokens, output_tokens, summary)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO calls (id, run_id, cell_key, started_at, simulated, prompt_tokens, output_tokens, summary, checksum)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET run_id = excluded.run_id, cell_key = excluded.cell_key,
        started_at = excluded.started_at, simulated = excluded.simulated, prompt_tokens = excluded.prompt_tokens,
-       output_tokens = excluded.output_tokens, summary = excluded.summary`,
+       output_tokens = excluded.output_tokens, summary = excluded.summary, checksum = excluded.checksum`,
     record.id,
     record.runId,
     record.cellKey,
@@ -107,7 +109,8 @@ function saveShort(statements: Statements, record: CallRecord): void {
     record.simulated ? 1 : 0,
     record.reply.promptEvalCount,
     record.reply.evalCount,
-    JSON.stringify(summaryOf(record)),
+    summary,
+    checksumOf(summary),
   );
 }
 
@@ -130,10 +133,11 @@ function saveBody(statements: Statements, texts: Texts, record: CallRecord): voi
   ].map((value) => JSON.stringify(value));
   statements.run(
     `INSERT OR REPLACE INTO call_bodies
-       (call_id, request, preflight, reply, messages, sent_body, thinking, answer, raw_reply)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       (call_id, request, preflight, reply, messages, sent_body, thinking, answer, raw_reply, checksum)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     record.id,
     ...values,
+    checksumOf(...values),
   );
   statements.run('DELETE FROM call_texts WHERE call_id = ?', record.id);
   for (const text of used) statements.run('INSERT INTO call_texts (call_id, text_id) VALUES (?, ?)', record.id, text);

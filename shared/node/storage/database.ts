@@ -8,6 +8,7 @@ import type { Database } from 'better-sqlite3';
 import { denied, ok } from '../../contract/denials.ts';
 import type { Denial, Result } from '../../contract/denials.ts';
 import { isDamage, sqliteCodeOf, storageDenial, systemCodeOf } from './failures.ts';
+import { firstDamage, isMarkedClosed, markClosed, unmark } from './integrity.ts';
 import { migrate, schemaVersion, versionOf } from './migrations.ts';
 import type { StoreNotice } from './store-types.ts';
 
@@ -45,6 +46,14 @@ export function openDatabase(file: string, nowIso: string): Result<OpenedDatabas
   }
 }
 
+/** The last write is in the file, and the file is marked as sound. Again is allowed and does nothing. */
+export function closeDatabase(database: Database): void {
+  if (!database.open) return;
+  database.close();
+  // Another reader that is still open keeps the log; then the next start looks for itself.
+  markClosed(database.name);
+}
+
 /** Turns WAL on and looks whether it took: some network file systems cannot share the memory that it needs. */
 export function useWal(database: Database): StoreNotice | null {
   const mode = walModeOf(database);
@@ -65,29 +74,47 @@ function openSound(file: string): Opening {
   if (!existsSync(file)) create(file);
   // Databases get their name only when they are complete, so an empty one under that name has lost what was in it.
   if (statSync(file).size === 0) return { kind: 'damaged', reason: 'the file is empty' };
-  const early = versionFromHeader(file);
-  if (early !== null && early > schemaVersion) return { kind: 'denied', refusal: fromTheFuture(file, early) };
+  const header = headerOf(file);
+  // Looked at before SQLite is: it would delete the log that belongs to such a file.
+  if (header === null) return { kind: 'damaged', reason: 'it does not begin as a database does' };
+  if (header.version > schemaVersion) return { kind: 'denied', refusal: fromTheFuture(file, header.version) };
+  const looked = lookOnly(file);
+  if (looked !== null) return looked;
 
-  let database: Database | null = null;
+  const database = new BetterSqlite3(file, { timeout: busyTimeoutMs, fileMustExist: true });
   try {
-    database = new BetterSqlite3(file, { timeout: busyTimeoutMs, fileMustExist: true });
-    const version = versionOf(database);
-    if (version > schemaVersion) {
-      database.close();
-      return { kind: 'denied', refusal: fromTheFuture(file, version) };
-    }
-    const check = String(database.pragma('quick_check(1)', { simple: true }));
-    if (check !== 'ok') {
-      database.close();
-      return { kind: 'damaged', reason: check.replace(/\s+/g, ' ').slice(0, 200) };
-    }
+    unmark(file);
     return { kind: 'open', database, notices: prepare(database) };
   } catch (error) {
-    database?.close();
-    if (isDamage(error)) return { kind: 'damaged', reason: (error as Error).message };
+    database.close();
+    if (isDamage(error)) return { kind: 'damaged', reason: reasonOf(error) };
     throw error;
   }
 }
+
+/**
+ * Checks without the right to write, so that a damaged or newer file and its log stay byte for byte what they were. null =
+ * nothing is wrong with it.
+ */
+function lookOnly(file: string): Opening | null {
+  const database = new BetterSqlite3(file, { readonly: true, timeout: busyTimeoutMs, fileMustExist: true });
+  try {
+    const version = versionOf(database);
+    if (version > schemaVersion) return { kind: 'denied', refusal: fromTheFuture(file, version) };
+    if (isMarkedClosed(file)) return null;
+    const damage = firstDamage(database, version === schemaVersion);
+    return damage === null ? null : { kind: 'damaged', reason: damage };
+  } catch (error) {
+    if (isDamage(error)) return { kind: 'damaged', reason: reasonOf(error) };
+    // A journal of a crash waits to be rolled back, which takes the right to write: that is no damage.
+    if (sqliteCodeOf(error) === 'SQLITE_READONLY') return null;
+    throw error;
+  } finally {
+    database.close();
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function prepare(database: Database): StoreNotice[] {
   const notice = useWal(database);
@@ -126,8 +153,8 @@ function create(file: string): void {
   renameSync(parts, file);
 }
 
-/** The version as the first page has it, read without opening the database; null where that page is no header. */
-function versionFromHeader(file: string): number | null {
+/** What the first page says, read without opening the database; null where it is no such page. */
+function headerOf(file: string): { readonly version: number } | null {
   const header = Buffer.alloc(100);
   const handle = openSync(file, 'r');
   try {
@@ -135,7 +162,7 @@ function versionFromHeader(file: string): number | null {
   } finally {
     closeSync(handle);
   }
-  return header.toString('latin1', 0, 16) === 'SQLite format 3\0' ? header.readInt32BE(60) : null;
+  return header.toString('latin1', 0, 16) === 'SQLite format 3\0' ? { version: header.readInt32BE(60) } : null;
 }
 
 function fromTheFuture(file: string, version: number): { ok: false; denial: Denial } {

@@ -16,12 +16,14 @@ export const migrations: readonly string[] = [
     json TEXT NOT NULL CHECK (json_valid(json))
   ) STRICT;
 
+  -- checksum: CRC-32 of the content of a row (integrity.ts).
   -- Texts are cut into pieces by content, and equal pieces are kept once: the prompts of a sweep share nearly all of theirs.
   CREATE TABLE pieces (
     id INTEGER PRIMARY KEY,
     sha256 BLOB NOT NULL UNIQUE CHECK (length(sha256) = 32),
     encoding INTEGER NOT NULL CHECK (encoding IN (0, 1)),
-    bytes BLOB NOT NULL
+    bytes BLOB NOT NULL,
+    checksum INTEGER NOT NULL
   ) STRICT;
 
   CREATE TABLE texts (
@@ -58,6 +60,7 @@ export const migrations: readonly string[] = [
     tokens_evaluated INTEGER NOT NULL DEFAULT 0 CHECK (tokens_evaluated >= 0),
     search_text TEXT NOT NULL,
     json TEXT NOT NULL CHECK (json_valid(json)),
+    checksum INTEGER NOT NULL,
     CHECK (cells_done + cells_failed <= cells_total)
   ) STRICT;
   CREATE INDEX runs_by_time ON runs (created_at);
@@ -72,6 +75,7 @@ export const migrations: readonly string[] = [
     prompt_tokens INTEGER CHECK (prompt_tokens >= 0),
     output_tokens INTEGER CHECK (output_tokens >= 0),
     summary TEXT NOT NULL CHECK (json_valid(summary)),
+    checksum INTEGER NOT NULL,
     CHECK (cell_key IS NULL OR run_id IS NOT NULL)
   ) STRICT;
   CREATE INDEX calls_by_run ON calls (run_id, started_at);
@@ -87,7 +91,8 @@ export const migrations: readonly string[] = [
     sent_body TEXT NOT NULL CHECK (json_valid(sent_body)),
     thinking TEXT NOT NULL CHECK (json_valid(thinking)),
     answer TEXT NOT NULL CHECK (json_valid(answer)),
-    raw_reply TEXT NOT NULL CHECK (json_valid(raw_reply))
+    raw_reply TEXT NOT NULL CHECK (json_valid(raw_reply)),
+    checksum INTEGER NOT NULL
   ) STRICT;
 
   CREATE TABLE call_texts (
@@ -105,6 +110,7 @@ export const migrations: readonly string[] = [
     warm_up INTEGER NOT NULL CHECK (warm_up IN (0, 1)),
     document_characters INTEGER CHECK (document_characters >= 0),
     plan TEXT NOT NULL CHECK (json_valid(plan)),
+    checksum INTEGER NOT NULL,
     call_id TEXT REFERENCES calls (id) ON DELETE SET NULL,
     -- What this cell adds to the counters of its run, so that a second result replaces the first exactly.
     counted_tokens INTEGER NOT NULL DEFAULT 0 CHECK (counted_tokens >= 0),

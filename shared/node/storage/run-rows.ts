@@ -4,6 +4,7 @@ import type { Cell, CellPlan, RunSummary } from '../../contract/experiments.ts';
 import type { CellKey, RunId } from '../../contract/ids.ts';
 import type { Tokens } from '../../contract/units.ts';
 import type { TruncationKind } from '../../contract/verdicts.ts';
+import { checksumOf } from './integrity.ts';
 import type { SqlValue, Statements } from './statements.ts';
 
 export interface RunRows {
@@ -49,13 +50,15 @@ export function createRunRows(statements: Statements): RunRows {
     run,
     insert: (summary, cells) => insertRun(statements, summary, cells),
     update: (summary) => {
+      const json = JSON.stringify(summary);
       statements.run(
-        'UPDATE runs SET created_at = ?, state = ?, simulated = ?, search_text = ?, json = ? WHERE id = ?',
+        'UPDATE runs SET created_at = ?, state = ?, simulated = ?, search_text = ?, json = ?, checksum = ? WHERE id = ?',
         summary.createdAt,
         summary.state,
         summary.simulated ? 1 : 0,
         searchText(summary),
-        JSON.stringify(summary),
+        json,
+        checksumOf(json),
         summary.id,
       );
     },
@@ -112,24 +115,28 @@ const searchWordsMax = 8;
 const lossKinds: readonly TruncationKind[] = ['messages-dropped', 'halved', 'cut-to-window', 'shifted'];
 
 function insertRun(statements: Statements, run: RunSummary, cells: readonly CellPlan[]): void {
+  const json = JSON.stringify(run);
   statements.run(
-    'INSERT INTO runs (id, created_at, state, simulated, cells_total, search_text, json) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO runs (id, created_at, state, simulated, cells_total, search_text, json, checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
     run.id,
     run.createdAt,
     run.state,
     run.simulated ? 1 : 0,
     cells.length,
     searchText(run),
-    JSON.stringify(run),
+    json,
+    checksumOf(json),
   );
   for (const plan of cells) {
+    const planJson = JSON.stringify(plan);
     statements.run(
-      "INSERT INTO cells (run_id, key, position, state, warm_up, plan) VALUES (?, ?, ?, 'waiting', ?, ?)",
+      "INSERT INTO cells (run_id, key, position, state, warm_up, plan, checksum) VALUES (?, ?, ?, 'waiting', ?, ?, ?)",
       run.id,
       plan.key,
       plan.index,
       plan.warmUp ? 1 : 0,
-      JSON.stringify(plan),
+      planJson,
+      checksumOf(planJson),
     );
   }
 }

@@ -12,7 +12,7 @@ import { contextRow } from '../csv/context-columns.ts';
 import type { ContextRow } from '../csv/context-columns.ts';
 import { createCallRows, exportRecordOf } from './call-rows.ts';
 import type { CallRows, ExportCallRow } from './call-rows.ts';
-import { openDatabase } from './database.ts';
+import { closeDatabase, openDatabase } from './database.ts';
 import { storageDenial } from './failures.ts';
 import { cellStateOf, createRunRows } from './run-rows.ts';
 import type { CellChange, RunRows } from './run-rows.ts';
@@ -26,11 +26,19 @@ import type { Texts } from './texts.ts';
 export function openStore(ask: {
   readonly home: { readonly databaseFile: string };
   readonly clock: Pick<Clock, 'now'>;
+  /** The database file never grows over this; writes that would are denied with `storage-full`. Default: the disk. */
+  readonly fileBytesMax?: number;
 }): Result<OpenedStore> {
   const opened = openDatabase(ask.home.databaseFile, ask.clock.now());
   if (!opened.ok) return opened;
+  if (ask.fileBytesMax !== undefined) limitFile(opened.value.database, ask.fileBytesMax);
   const { database, notices, movedTo } = opened.value;
   return ok({ store: createStore(database, ask.clock), notices, movedTo });
+}
+
+function limitFile(database: Database, fileBytesMax: number): void {
+  const pageBytes = Number(database.pragma('page_size', { simple: true }));
+  database.pragma(`max_page_count = ${Math.max(1, Math.floor(fileBytesMax / pageBytes))}`);
 }
 
 /** The parts that the functions below share. */
@@ -116,7 +124,7 @@ function createStore(database: Database, clock: Pick<Clock, 'now'>): Store {
       }),
 
     close: () => {
-      database.close();
+      closeDatabase(database);
     },
   };
 }

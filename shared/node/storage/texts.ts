@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { checksumOf } from './integrity.ts';
 import type { Statements } from './statements.ts';
 
 /** A short text stands in the row itself; a long one is named. */
@@ -58,10 +59,11 @@ export function createTexts(statements: Statements): Texts {
     const bytes = deflateRawSync(Buffer.from(piece, encoding), { level: 1 });
     return Number(
       statements.run(
-        'INSERT INTO pieces (sha256, encoding, bytes) VALUES (?, ?, ?)',
+        'INSERT INTO pieces (sha256, encoding, bytes, checksum) VALUES (?, ?, ?, ?)',
         hash,
         encodings.indexOf(encoding),
         bytes,
+        checksumOf(bytes),
       ).lastInsertRowid,
     );
   };
