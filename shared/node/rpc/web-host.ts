@@ -143,7 +143,7 @@ function buildWebApp(guard: () => WebGuard, rendererFolder: string): FastifyInst
   app.get('/', (_request, reply) => {
     if (!existsSync(join(rendererFolder, 'index.html')))
       return refuse(reply, 503, 'The page is not built yet. Run npm run build, then reload.');
-    return reply.header('cache-control', 'no-store').sendFile('index.html', { cacheControl: false });
+    return reply.sendFile('index.html');
   });
   app.get('/session', (_request, reply) => reply.code(204).header('cache-control', 'no-store').send());
   app.get('/ws', (_request, reply) => refuse(reply, 426, 'This address speaks WebSocket only.'));
@@ -156,7 +156,7 @@ function buildWebApp(guard: () => WebGuard, rendererFolder: string): FastifyInst
     setHeaders: (response, path) => {
       // Vite puts a hash of the content into the name of everything below assets/.
       const isHashed = path.slice(rendererFolder.length).replaceAll('\\', '/').startsWith('/assets/');
-      response.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+      response.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-store');
     },
   });
   app.setNotFoundHandler((_request, reply) => refuse(reply, 404, 'There is nothing here.'));

@@ -36,13 +36,12 @@ export function createWebSockets(door: EngineDoor, onDiagnostic: (diagnostic: We
     perMessageDeflate: false,
     clientTracking: false,
   });
-  const open = new Set<WebSocket>();
+  const open = new Map<WebSocket, Screen>();
   let nextScreen = 1;
 
   const serve = (socket: WebSocket): void => {
     const id = `browser-${nextScreen}`;
     nextScreen += 1;
-    open.add(socket);
     const screen = openScreen({
       id,
       door,
@@ -61,6 +60,7 @@ export function createWebSockets(door: EngineDoor, onDiagnostic: (diagnostic: We
         onDiagnostic({ kind: 'limit', text: `${id} was too slow and lost ${events} events` });
       },
     });
+    open.set(socket, screen);
     const stopPinging = pingRegularly(socket, () => {
       onDiagnostic({ kind: 'timeout', text: `${id} answered no ping` });
     });
@@ -90,7 +90,8 @@ export function createWebSockets(door: EngineDoor, onDiagnostic: (diagnostic: We
     },
     count: () => open.size,
     stop() {
-      for (const socket of open) {
+      for (const [socket, screen] of open) {
+        screen.close();
         socket.close(1001, 'stopping');
         // A page that does not answer the close must not keep the host alive.
         setTimeout(() => {
