@@ -233,7 +233,7 @@ describe('stopping', () => {
       hasArrived ||= text.length > 50_000;
       return null;
     };
-    const server = await simulator({ timeScale: 1, pinTokens });
+    const server = await simulator({ timeScale: 0.5, pinTokens });
     const target = join(freshFolder(), 'out.csv');
     const running = start(['run', file('slow.yaml', slow), '--ollama', server.url, '--csv', target]);
     await running.seen('stderr', '1/3');
@@ -250,7 +250,7 @@ describe('stopping', () => {
   });
 
   test('a reader that leaves stops the run without a stack trace', async () => {
-    const server = await simulator({ timeScale: 1 });
+    const server = await simulator({ timeScale: 0.5 });
     const running = start(['run', file('slow.yaml', slow), '--ollama', server.url, '--csv', '-']);
     await running.seen('stdout', header);
     running.child.stdout?.destroy();
@@ -268,7 +268,7 @@ describe('stopping', () => {
 
 test('a data folder in use: 1, and where', async () => {
   const home = freshFolder();
-  const server = await simulator({ timeScale: 1 });
+  const server = await simulator({ timeScale: 0.5 });
   const first = start([
     'run',
     file('slow.yaml', 'model: sim-reader\nnum_ctx: 40960\nsizes: [100000]\nwarm_up: false'),

@@ -1,7 +1,22 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import fc from 'fast-check';
 import { createRandom, randomFromState, seedFor, seedState } from '../../../shared/engine/context-lab/random.ts';
-import golden from '../../golden/prng.json' with { type: 'json' };
+
+interface Golden {
+  readonly xoshiro_state_1_2_3_4: number[];
+  readonly seeds: {
+    readonly seed: number;
+    readonly state: number[];
+    readonly next16: number[];
+    readonly intBelow9: number[];
+    readonly intBelow40: number[];
+    readonly intBelow3e9: number[];
+    readonly unit4: number[];
+    readonly next_10000th: number;
+  }[];
+}
+const golden = JSON.parse(readFileSync(new URL('../../golden/prng.json', import.meta.url), 'utf8')) as Golden;
 
 describe('the golden vectors', () => {
   test('xoshiro128** v1.1 from state 1, 2, 3, 4', () => {

@@ -3,8 +3,6 @@ import { sampleRecord, freshStore } from '../storage/samples.ts';
 import type { CallRecord, CallRequest } from '../../../shared/contract/calls.ts';
 import { type Result, denied, ok } from '../../../shared/contract/denials.ts';
 import type { EngineEvent } from '../../../shared/contract/events.ts';
-import { contextExperimentSchema } from '../../../shared/contract/experiments.ts';
-import type { ContextAxes, ContextExperiment } from '../../../shared/contract/experiments.ts';
 import type { CallId, CellKey, RunId } from '../../../shared/contract/ids.ts';
 import type { CallOutcome } from '../../../shared/engine/call.ts';
 import type { CancelReason } from '../../../shared/engine/cancel.ts';
@@ -121,27 +119,4 @@ export function bench(
 
 export const down = denied('no-server', 'No Ollama at 127.0.0.1:11434: start it.');
 
-export function experiment(
-  change: Partial<ContextAxes> = {},
-  more: Partial<ContextExperiment> = {},
-): ContextExperiment {
-  return contextExperimentSchema.parse({
-    kind: 'context',
-    axes: {
-      models: ['m'],
-      numCtx: ['default', 8_192],
-      sizes: [500, 1_000, 2_000],
-      needleDepths: [0],
-      routes: ['chat'],
-      policies: ['warn'],
-      repeats: 1,
-      ...change,
-    },
-    ...more,
-  });
-}
-
-export function must<Value>(result: Result<Value>): Value {
-  if (!result.ok) throw new Error(`refused: ${result.denial.message}`);
-  return result.value;
-}
+export { experiment, must } from './sweep-experiment.ts';
