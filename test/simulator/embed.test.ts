@@ -99,6 +99,12 @@ test.each([
   expect(await embed(body)).toEqual({ status, error });
 });
 
+test('faults refuse it too', async () => {
+  simulator.setFaults(['busy']);
+  expect((await embed({ input: 'a' })).status).toBe(503);
+  simulator.setFaults([]);
+});
+
 test('numbers are 32-bit floats in their shortest form', async () => {
   const reply = await rawRequest(simulator.url, {
     method: 'POST',

@@ -69,6 +69,28 @@ describe('think off', () => {
   });
 });
 
+describe('structured output', () => {
+  const format = { type: 'object', properties: { code: { type: 'string' } } };
+
+  test.each(['sim-think', 'sim-qwen3.5', 'sim-gemma4', 'sim-harmony', 'sim-unthinking', 'sim-honest'])(
+    '%s: valid JSON, with think on and off',
+    async (model) => {
+      for (const think of model === 'sim-honest' ? [undefined] : [undefined, false]) {
+        const { message } = await ask(model, { format, think });
+        const said = message?.content === '' ? message.thinking : message?.content;
+        expect(Object.keys(JSON.parse(said ?? '') as object)).toEqual(['code']);
+      }
+    },
+  );
+
+  test('the thinking of pass 1 costs prompt tokens in pass 2', async () => {
+    const plain = (await ask('sim-think', {})) as Reply & { prompt_eval_count: number };
+    const bound = (await ask('sim-think', { format })) as Reply & { prompt_eval_count: number };
+    expect(bound.prompt_eval_count).toBeGreaterThan(plain.prompt_eval_count + 10);
+    expect(bound.message?.thinking).toContain('The user asks');
+  });
+});
+
 describe('think on', () => {
   test.each([
     'sim-think',

@@ -8,6 +8,7 @@ import { lastTurn, statedAbout, subjectsAsked } from './brain-reading.ts';
 import { longWriting } from './brain-writing.ts';
 import { familyCapabilities } from './families/index.ts';
 import type { Brain, BrainAsk, ModelText } from './options.ts';
+import { runsInTwoPasses } from './structured.ts';
 import type { Tokenizer } from './tokenizer.ts';
 
 export function createBrain(tokenizer: Tokenizer): Brain {
@@ -16,14 +17,23 @@ export function createBrain(tokenizer: Tokenizer): Brain {
       return { pieces: tokenizer.pieces(loopingCall(ask)) };
     if (ask.request.format !== undefined) {
       const answer = answerText(ask);
-      if (ask.pass === 2 || !thinksNow(ask))
-        return { pieces: tokenizer.pieces(jsonAnswer(ask.request.format, answer)) };
-      return textOf(tokenizer, ask, jsonAnswer(ask.request.format, answer));
+      const bound = jsonAnswer(ask.request.format, answer);
+      if (isFree(ask)) return textOf(tokenizer, ask, bound);
+      return { pieces: tokenizer.pieces(ask.pass === 2 ? bound : writeInFamily(ask.profile.family, null, bound)) };
     }
     const long = longWriting(lastTurn(ask.promptText), ask.seed);
     if (long !== null) return { pieces: tokenized(tokenizer, thinksNow(ask) ? withThinking(ask, '') : '', long) };
     return textOf(tokenizer, ask, answerText(ask));
   };
+}
+
+/** Only the first of two passes runs without the grammar; under it a model can write nothing but the shape (and its header). */
+function isFree({ pass, request, profile, thinkSetting }: BrainAsk): boolean {
+  const rendered = profile.mode === 'rendered';
+  return (
+    pass === 1 &&
+    runsInTwoPasses({ kind: request.kind, profile, rendered, format: request.format, think: thinkSetting })
+  );
 }
 
 /** What the reader says to the questions of the last turn. */

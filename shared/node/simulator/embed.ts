@@ -3,6 +3,7 @@
  * told. Vectors come from the words and letter triples of what was kept, so that texts with common words lie close.
  */
 import { decodeObject } from './body.ts';
+import { faultRefusal } from './faults.ts';
 import { record } from './families/template.ts';
 import type { ModelProfile, RouteContext, RouteHandler, SimulatorState } from './options.ts';
 import { countTokens, findProfile } from './pipeline.ts';
@@ -179,6 +180,8 @@ async function open(
   ask: Pick<EmbedAsk, 'model' | 'options' | 'keepAliveSeconds'>,
   signal: AbortSignal,
 ): Promise<Opened> {
+  const refused = faultRefusal(state.faults);
+  if (refused !== null) return { ok: false, ...refused };
   const profile = findProfile(state, ask.model);
   if (profile === null)
     return {
