@@ -37,19 +37,31 @@ export interface DetailPaneProps {
   readonly onMove?: (step: 1 | -1) => void;
   /** Below the verdict's own parts, such as the repeats of a cell. */
   readonly verdictExtra?: ReactNode;
+  /** Lies over the page instead of taking its room. */
+  readonly floating?: boolean;
   /** Stays at the bottom: the next step and its button. */
   readonly footer?: ReactNode;
 }
 
 export function DetailPane(props: DetailPaneProps) {
-  const { title, note, record, placeholder = 'Loading', onClose, onMove, verdictExtra, footer } = props;
+  const {
+    title,
+    note,
+    record,
+    placeholder = 'Loading',
+    onClose,
+    onMove,
+    verdictExtra,
+    floating = false,
+    footer,
+  } = props;
   const [tab, setTab] = useState<PaneTab>('verdict');
   usePaneKeys(onClose, onMove);
   return (
     <aside
       aria-label={`Details of ${title}`}
       data-presents="no"
-      className="reveal flex w-(--pane) min-w-0 flex-none flex-col border-l bg-page"
+      className={`reveal flex w-(--pane) min-w-0 flex-none flex-col border-l bg-page max-[1100px]:w-80 ${floating ? 'absolute inset-y-0 right-0 z-10 shadow-pane' : ''}`}
     >
       <div className="flex items-center gap-2 px-4 pt-3 pb-1">
         <span className="lead truncate">{title}</span>

@@ -21,11 +21,22 @@ export interface VerdictViewProps {
   readonly size?: 'figure' | 'headline';
 }
 
-/** Sent, window and evaluated are never divided by one another: after a cut such a share means nothing. */
-export function VerdictView({ verdict, figures, needles = [], size = 'figure' }: VerdictViewProps) {
-  const strip = stripOf(verdict, figures);
+export function VerdictView(props: VerdictViewProps) {
+  const { verdict, needles = [] } = props;
   return (
     <div className="flex flex-col gap-3">
+      <FiguresAndStrip {...props} />
+      <p className="wrap-anywhere">{verdictSentence(verdict)}</p>
+      <EvidenceList evidence={verdict.evidence} needles={needles} />
+    </div>
+  );
+}
+
+/** Sent, window and evaluated are never divided by one another: after a cut such a share means nothing. */
+export function FiguresAndStrip({ verdict, figures, needles = [], size = 'figure' }: VerdictViewProps) {
+  const strip = stripOf(verdict, figures);
+  return (
+    <>
       <div className="grid grid-cols-[repeat(3,auto)] justify-between gap-4">
         <Figure
           size={size}
@@ -37,9 +48,7 @@ export function VerdictView({ verdict, figures, needles = [], size = 'figure' }:
         <Figure size={size} value={figures.evaluated} text="evaluated, as reported" />
       </div>
       {strip === null ? null : <TextStrip {...strip} needleDepths={needles.map((needle) => needle.depthPercent)} />}
-      <p className="wrap-anywhere">{verdictSentence(verdict)}</p>
-      <EvidenceList evidence={verdict.evidence} needles={needles} />
-    </div>
+    </>
   );
 }
 

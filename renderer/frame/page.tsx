@@ -17,7 +17,7 @@ export function Page({ title, note, actions, children }: PageProps) {
         <p className="min-w-0 flex-1 truncate">· {note}</p>
         {actions}
       </header>
-      <div className="flex min-h-0 min-w-0 flex-1">{children}</div>
+      <div className="relative flex min-h-0 min-w-0 flex-1">{children}</div>
     </main>
   );
 }

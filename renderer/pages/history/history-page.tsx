@@ -117,6 +117,19 @@ const columns: readonly Column<HistoryRow>[] = [
     sortBy: (row) => row.name,
   },
   {
+    id: 'verdict',
+    header: 'context',
+    width: '168px',
+    text: (row) => row.verdict,
+    cell: (row) =>
+      row.lost ? (
+        <Verdict meaning="context" severity="happened" size="small" text={row.verdict} />
+      ) : (
+        <span className="truncate text-ink-3">{row.verdict}</span>
+      ),
+    sortBy: (row) => row.verdict,
+  },
+  {
     id: 'model',
     header: 'model',
     width: 'minmax(140px, 1fr)',
@@ -141,19 +154,6 @@ const columns: readonly Column<HistoryRow>[] = [
     numeric: true,
     text: (row) => count(row.tokens),
     sortBy: (row) => row.tokens,
-  },
-  {
-    id: 'verdict',
-    header: 'context',
-    width: '168px',
-    text: (row) => row.verdict,
-    cell: (row) =>
-      row.lost ? (
-        <Verdict meaning="context" severity="happened" size="small" text={row.verdict} />
-      ) : (
-        <span className="truncate text-ink-3">{row.verdict}</span>
-      ),
-    sortBy: (row) => row.verdict,
   },
   {
     id: 'simulated',

@@ -55,7 +55,13 @@ function ExplainForm() {
   };
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-3 overflow-auto px-4 pt-2 pb-4">
-      <Paste label="Reply" text={text} onText={change} className="h-40" />
+      <Paste
+        label="Reply"
+        text={text}
+        onText={change}
+        className="h-36!"
+        placeholder='{"model":"gemma3:270m","done":true,"prompt_eval_count":2051}'
+      />
       <div className="grid grid-cols-[160px_160px_minmax(0,1fr)_auto] items-start gap-3">
         <Field label="server version" help="Older servers cut differently.">
           {({ id }) => <TextBox id={id} value={version} onValue={setVersion} placeholder="0.33.0" maxLength={100} />}
@@ -64,7 +70,15 @@ function ExplainForm() {
           {({ id }) => <NumberBox id={id} value={window} onValue={setWindow} placeholder="if known" />}
         </Field>
         <Field label="server log, if you have it">
-          {() => <Paste label="Server log" text={log} onText={setLog} className="h-7" />}
+          {() => (
+            <Paste
+              label="Server log"
+              text={log}
+              onText={setLog}
+              className="h-7!"
+              placeholder="lines of the server's log"
+            />
+          )}
         </Field>
         <div className="pt-4">
           <Button look="primary" disabled={text === ''} onClick={explain}>
@@ -78,18 +92,16 @@ function ExplainForm() {
   );
 }
 
+interface PasteProps {
+  readonly label: string;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly className: string;
+  readonly placeholder: string;
+}
+
 /** A text box for small texts; large ones are drawn in a window of rows and can only be taken out again as a whole. */
-function Paste({
-  label,
-  text,
-  onText,
-  className,
-}: {
-  label: string;
-  text: string;
-  onText: (text: string) => void;
-  className: string;
-}) {
+function Paste({ label, text, onText, className, placeholder }: PasteProps) {
   const onPaste = (event: ClipboardEvent): void => {
     const pasted = event.clipboardData.getData('text/plain');
     if (pasted.length <= BOX_CHARACTERS_MAX) return;
@@ -130,8 +142,8 @@ function Paste({
       onChange={(event) => {
         onText(event.target.value);
       }}
-      placeholder='{"model":"gemma3:270m","done":true,"prompt_eval_count":2051}'
-      className={`field h-auto! flex-none resize-none py-1 leading-5 ${className}`}
+      placeholder={placeholder}
+      className={`field flex-none resize-none py-1 leading-5 ${className}`}
     />
   );
 }

@@ -17,6 +17,7 @@ import { draft } from './draft-store.ts';
 import { FirstStart } from './first-start.tsx';
 import { GuidedProbe } from './guided-probe.tsx';
 import { NoModels } from './no-models.tsx';
+import { PresentedCall } from './presented-call.tsx';
 import { ReplyColumns } from './reply-columns.tsx';
 import { useModelFacts, useSend, useShownCalls } from './use-live.ts';
 import { VerdictStrip } from './verdict-strip.tsx';
@@ -43,6 +44,7 @@ function Workbench() {
   const facts = useModelFacts(current?.model ?? '');
   const sendRequest = useSend();
   const [paneOpen, setPaneOpen] = useState(false);
+  const presenter = useScreen((state) => state.presenter);
   const running = current?.open === true;
   const currentId = current?.id ?? null;
   const [request, setRequest] = useState<CallRequest | null>(null);
@@ -72,6 +74,12 @@ function Workbench() {
     setPaneOpen(false);
   }, []);
 
+  if (presenter && current !== null)
+    return (
+      <Page title="Live" note="">
+        <PresentedCall call={current} />
+      </Page>
+    );
   return (
     <Page
       title="Live"
@@ -100,7 +108,7 @@ function Workbench() {
       }
     >
       <div
-        className={`grid min-h-0 min-w-0 flex-1 grid-cols-[minmax(0,584fr)_minmax(0,656fr)] min-[1700px]:grid-cols-[720px_minmax(0,1fr)] in-data-[presenter=on]:grid-cols-1`}
+        className={`grid min-h-0 min-w-0 flex-1 grid-cols-[minmax(0,584fr)_minmax(0,656fr)] min-[1700px]:grid-cols-[720px_minmax(0,1fr)] `}
       >
         <Composer running={running} onSend={send} onStop={stop} />
         <section aria-label="Reply" className="flex min-h-0 min-w-0 flex-col gap-2 overflow-auto px-6 pt-3 pb-4">
@@ -126,6 +134,7 @@ function Workbench() {
           title={record.request.model}
           note={timeOfDay(record.startedAt)}
           record={record}
+          floating
           onClose={closePane}
         />
       ) : null}

@@ -42,13 +42,7 @@ export function PreflightGauge(props: PreflightGaugeProps) {
 function EmptyGauge({ text, next }: { text: string; next: string }) {
   return (
     <>
-      <Gauge
-        windowTokens={null}
-        parts={{ system: 0, history: 0, prompt: 0 }}
-        replyReserve={0}
-        lost={0}
-        label="No reading yet"
-      />
+      <div className="my-5 h-8 bg-sunk shadow-[inset_0_0_0_1px_var(--line-field)]" />
       <p className="lead mt-2 truncate">{text}</p>
       <p className="lab mb-2.5 h-4 truncate">{next}</p>
     </>

@@ -48,10 +48,10 @@ function Line({ name, help, children }: { name: string; help?: string; children:
   const id = useId();
   return (
     <div className="grid grid-cols-[minmax(120px,200px)_minmax(0,1fr)] items-start gap-4">
-      <label htmlFor={id} className="leading-7 text-ink">
+      <label htmlFor={id} className="py-1 text-ink">
         {name}
       </label>
-      <div className="min-w-0">
+      <div className="min-w-0 [&_select]:max-w-80">
         {children(id)}
         {help === undefined ? null : <p className="lab mt-1 max-w-[60ch]">{help}</p>}
       </div>
