@@ -138,7 +138,7 @@ function closeRun(
       sums.likelyLatin += 1 + (length - 1) / 24;
       return;
     case ALPHABET:
-      sums.low += Math.max(1, length / 16);
+      sums.low += Math.max(1, length / 5);
       sums.likelyOther += Math.max(1, length / 2.8);
       sums.highOther += Math.max(1, length * 0.9);
       return;

@@ -53,10 +53,10 @@ export const perUnit: readonly { readonly low: number; readonly likely: number; 
   { low: 0, likely: 0, high: 0 }, // line-break
   { low: 0, likely: 0.5, high: 0.9 }, // latin-extended: on top of the word it stands in
   { low: 0, likely: 0, high: 0 }, // alphabet: a word, see wordTokens
-  { low: 0.12, likely: 0.45, high: 1.8 }, // abugida
+  { low: 0.22, likely: 0.45, high: 1.8 }, // abugida
   { low: 0.33, likely: 0.42, high: 1.25 }, // kana
   { low: 0.36, likely: 0.7, high: 1.4 }, // han
-  { low: 0.3, likely: 0.65, high: 1.6 }, // hangul
+  { low: 0.35, likely: 0.65, high: 1.6 }, // hangul
   { low: 0.3, likely: 0.95, high: 1.3 }, // cjk-punctuation
   { low: 0.3, likely: 0.5, high: 1.5 }, // surrogate: one token an emoji, two units
   { low: 0.1, likely: 0.6, high: 2 }, // joiner: zero-width joiner, variation selectors

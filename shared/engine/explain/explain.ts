@@ -113,11 +113,13 @@ function routeOf(path: string | null, family: ReadReply['family']): TruncationIn
     if (path.endsWith('/api/chat')) return 'chat';
     if (path.endsWith('/api/generate')) return 'generate';
     if (path.endsWith('/v1/chat/completions')) return 'v1-chat';
+    if (/\/(?:api\/embed|api\/embeddings|v1\/embeddings)$/.test(path)) return 'embed';
     return path.includes('/v1/') ? 'v1-other' : 'unknown';
   }
   if (family === 'ollama-chat') return 'chat';
   if (family === 'ollama-generate') return 'generate';
   if (family === 'openai') return 'v1-chat';
+  if (family === 'embedding') return 'embed';
   return family === 'anthropic' || family === 'responses' ? 'v1-other' : 'unknown';
 }
 

@@ -6,7 +6,8 @@ import { readError } from './nested-error.ts';
 import { type Fields, countOf, fieldsOf, listOf, parseJson, textOf, yesNoOf } from './values.ts';
 
 export interface ReadReply {
-  readonly family: 'ollama-chat' | 'ollama-generate' | 'openai' | 'anthropic' | 'responses' | 'error' | 'unknown';
+  readonly family:
+    'ollama-chat' | 'ollama-generate' | 'openai' | 'anthropic' | 'responses' | 'embedding' | 'error' | 'unknown';
   readonly model: string | null;
   readonly answer: string;
   readonly thinking: string;
@@ -93,6 +94,7 @@ function take(draft: Draft, part: unknown): void {
   else if (isAnthropic(fields)) takeAnthropic(draft, fields);
   else if (fields['object'] === 'response' || textOf(fields['type'])?.startsWith('response.') === true)
     takeResponses(draft, fields);
+  else if (isEmbedding(fields)) takeEmbedding(draft, fields);
   else takeOllama(draft, fields);
 }
 
@@ -146,6 +148,20 @@ function takeOpenAi(draft: Draft, fields: Fields): void {
   const usage = fieldsOf(fields['usage']);
   draft.promptEvalCount = countOf(usage?.['prompt_tokens']) ?? draft.promptEvalCount;
   draft.evalCount = countOf(usage?.['completion_tokens']) ?? draft.evalCount;
+}
+
+function isEmbedding(fields: Fields): boolean {
+  return (
+    Array.isArray(fields['embeddings']) ||
+    Array.isArray(fields['embedding']) ||
+    (fields['object'] === 'list' && fields['usage'] !== undefined)
+  );
+}
+
+function takeEmbedding(draft: Draft, fields: Fields): void {
+  draft.family = 'embedding';
+  draft.done = true;
+  draft.promptEvalCount = countOf(fields['prompt_eval_count']) ?? countOf(fieldsOf(fields['usage'])?.['prompt_tokens']);
 }
 
 const ANTHROPIC = new Set([

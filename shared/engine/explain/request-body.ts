@@ -53,6 +53,7 @@ function messagesOf(body: Fields): Found {
   const found: Found = { messages: [], hasImages: false, hasUncountedParts: false };
   for (const name of ['system', 'instructions'] as const) add(found, 'system', body[name]);
   for (const item of [...listOf(body['messages']), ...listOf(body['input'])].slice(0, MESSAGES_MAX)) {
+    if (typeof item === 'string') add(found, 'user', item);
     const message = fieldsOf(item);
     if (message === null) continue;
     if (listOf(message['images']).length > 0) markImages(found);

@@ -11,6 +11,7 @@ import {
   confidences,
 } from '../../contract/verdicts.ts';
 import { fittingNumCtx } from './fits.ts';
+import { readEmbedding } from './from-embedding.ts';
 import { readFields } from './from-fields.ts';
 import { readContextField, readLogFacts } from './from-sources.ts';
 import { type LogFacts, readLog } from './log-lines.ts';
@@ -49,6 +50,7 @@ function isCutExcluded(input: TruncationInput, facts: LogFacts | null): boolean 
 function readPrompt(situation: Situation, facts: LogFacts | null): PromptReading {
   const nothing = nothingAsked(situation);
   if (nothing !== null) return nothing;
+  if (situation.input.route === 'embed') return readEmbedding(situation);
   const byCount = readFields(situation);
   const exact = [
     facts === null ? null : readLogFacts(situation, facts),
@@ -64,6 +66,14 @@ function readPrompt(situation: Situation, facts: LogFacts | null): PromptReading
   return { ...best, evidence: [...best.evidence, ...others.flatMap((one) => one.evidence)] };
 }
 
+/** The counts stand in the last line, which these never had. */
+const BROKEN: Partial<Record<TruncationInput['reply']['ending'], string>> = {
+  'error-line': 'The stream broke with an error before its counts came.',
+  cut: 'The reply ended without a done line, so it has no counts.',
+  aborted: 'The call was stopped before its counts came.',
+  unreachable: 'The call did not reach the server.',
+};
+
 /** Replies that say why they have no count. */
 function nothingAsked(situation: Situation): PromptReading | null {
   const { reply } = situation.input;
@@ -75,6 +85,8 @@ function nothingAsked(situation: Situation): PromptReading | null {
       evidence('none', 'limits', `Nothing was asked: the model was only ${reply.doneReason}ed.`),
     );
   }
+  const broken = BROKEN[reply.ending];
+  if (broken !== undefined) return cannotTell(null, 'none', evidence('none', 'limits', broken));
   if (reply.error !== null) {
     const status = reply.status === null ? '' : ` (status ${reply.status})`;
     return cannotTell(

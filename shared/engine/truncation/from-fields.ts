@@ -172,12 +172,12 @@ function readSingle(situation: Situation, counted: number, window: number): Prom
     };
     return cut;
   }
-  const sizes = [...new Set(situation.cuts.map((cut) => number(cut.size)))].slice(0, 3);
+  const sizes = [...new Set(situation.cuts.map((cut) => number(cut.size)))].slice(0, 4);
   const why = situation.cutExcluded
     ? `The log excludes a token cut, and no message could be dropped: ${number(counted)} tokens went in whole.`
     : sizes.length === 0
       ? `A prompt over ${number(window)} would have been refused here, never cut: ${number(counted)} tokens went in whole.`
-      : `Here a prompt can only be cut to ${sizes.join(' or ')} tokens of ${number(window)}: ${number(counted)} is none of these, so nothing was lost.`;
+      : `In ${number(window)} this prompt could only be cut to ${sizes.join(' or ')} tokens: ${number(counted)} is none of these, so nothing was lost.`;
   const confidence = counted >= low ? 'certain' : 'likely';
   return withFullness(counted, window, intact(counted, confidence, evidence(confidence, 'cut-size', why)));
 }

@@ -5,6 +5,8 @@ import { number } from './wording.ts';
 
 export function nextStep(situation: Situation, kinds: readonly TruncationKind[], fits: number | null): string | null {
   const has = (kind: TruncationKind): boolean => kinds.includes(kind);
+  if (situation.input.route === 'embed')
+    return has('cut-to-window') ? 'Split the text: only its start is in the embedding.' : null;
   const losesPrompt = has('messages-dropped') || has('halved') || has('cut-to-window');
   if (has('refused'))
     return fits === null ? tooLong(situation) : `${withWindow(situation, fits)}: the prompt fits there.`;

@@ -10,7 +10,7 @@ export interface SentMessage {
 }
 
 export interface TruncationInput {
-  readonly route: 'chat' | 'generate' | 'v1-chat' | 'v1-other' | 'unknown';
+  readonly route: 'chat' | 'generate' | 'v1-chat' | 'v1-other' | 'embed' | 'unknown';
   /** How the server builds the prompt for this model on this route, when known. */
   readonly promptPath: 'rendered' | 'native' | 'unknown';
   /** Version text of /api/version such as `0.33.0-rc2`, or null. */
