@@ -80,6 +80,8 @@ interface RunState {
   shifts: number;
   isTruncated: boolean;
   output: string;
+  /** When the first token was due, on the process clock. */
+  startedMs: number;
   ns: number;
   promptNs: number;
   counted: number;
@@ -92,6 +94,7 @@ const emptyRun: RunState = {
   shifts: 0,
   isTruncated: false,
   output: '',
+  startedMs: 0,
   ns: 0,
   promptNs: 0,
   counted: 0,
@@ -100,6 +103,8 @@ const emptyRun: RunState = {
 const repeatsMax = 30;
 /** Tokens between two looks at the event loop when there is nothing to wait for. */
 const tokensPerTurn = 64;
+/** An answer without a bound is remembered up to here. */
+const outputCharactersMax = 4_000_000;
 const boundaryTokens = 4;
 const fixedPromptMs = 8;
 
@@ -168,6 +173,7 @@ async function generate(
 ): Promise<RunResult> {
   const run: RunState = {
     ...emptyRun,
+    startedMs: performance.now(),
     tokens: evaluated.promptTokens,
     promptNs: evaluated.ns,
     counted: evaluated.countedTokens,
@@ -178,7 +184,7 @@ async function generate(
   try {
     for (const piece of text.pieces) {
       if (!(await sample(job, run, task))) break;
-      run.output += piece;
+      if (run.output.length < outputCharactersMax) run.output += piece;
       if (guard(piece)) {
         job.state.log.entry('DEBUG', 'llama_server.go:1700', 'prediction aborted, token repeat limit reached', []);
         run.end = 'guarded';
@@ -275,9 +281,13 @@ function shifts(job: Job): boolean {
 
 /** Waits for model time; without any, lets others run from time to time. */
 async function pace(job: Job, run: RunState): Promise<void> {
-  if (job.state.options.timeScale > 0) {
-    if (run.sampled > 1) await job.state.wait(1000 / job.runner.profile.rates.outputTokensPerSecond, job.signal);
-  } else if (run.sampled % tokensPerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
+  const { timeScale } = job.state.options;
+  if (timeScale > 0) {
+    // Against the clock of the whole run, so that late timers do not add up.
+    const dueMs = ((run.sampled - 1) * 1000) / job.runner.profile.rates.outputTokensPerSecond;
+    await job.state.wait(dueMs - (performance.now() - run.startedMs) / timeScale, job.signal);
+  }
+  if (run.sampled % tokensPerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
 }
 
 function finish(job: Job, task: number, run: RunState): RunResult {

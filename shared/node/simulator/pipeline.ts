@@ -19,6 +19,7 @@ import { readOptions, type RunnerOptions } from './runner-options.ts';
 import type { Lease, Slot } from './scheduler.ts';
 import { checkFormat, createFirstPass, runsInTwoPasses, secondPassMessages, secondPassSuffix } from './structured.ts';
 import { renderChat, renderGenerate } from './templates.ts';
+import type { Tokenizer } from './tokenizer.ts';
 import { nowMs } from './wire.ts';
 
 /** Runs one request into a sink. Never rejects for what a client or a model did; the sink has the error then. */
@@ -360,12 +361,20 @@ export function metricsOf(turn: Turn, result: RunResult): Metrics {
 /** generate without raw: token ids of the uncut prompt and the output, without BOS. */
 function contextOf(turn: Turn, fitted: Fitted, output: string): readonly number[] | undefined {
   if (turn.request.kind !== 'generate' || turn.request.raw) return undefined;
-  const { tokenizer } = turn.state;
-  const ids = tokenizer.pieces(fitted.uncutText + output).map((piece) => tokenizer.idOf(piece));
+  const ids = idsOf(turn.state.tokenizer, fitted.uncutText + output);
   const pinned = turn.state.pinTokens?.(fitted.uncutText, turn.profile.name) ?? null;
   if (pinned === null) return ids;
-  const wanted = pinned + tokenizer.count(output);
+  const wanted = pinned + turn.state.tokenizer.count(output);
   return Array.from({ length: wanted }, (_, index) => ids[Math.min(index, ids.length - 1)] ?? 0);
+}
+
+function idsOf(tokenizer: Tokenizer, text: string): number[] {
+  let start = 0;
+  return Array.from(tokenizer.ends(text), (end) => {
+    const id = tokenizer.idOf(text.slice(start, end));
+    start = end;
+    return id;
+  });
 }
 
 /** `context` of an earlier reply cannot be turned back into words: it costs its tokens and says nothing. */

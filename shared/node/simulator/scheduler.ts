@@ -208,8 +208,12 @@ export function createScheduler(host: SchedulerHost): Scheduler {
 
   function someoneFinishes(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      idleListeners.push(resolve);
-      signal.addEventListener('abort', () => resolve(), { once: true });
+      const done = (): void => {
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      idleListeners.push(done);
+      signal.addEventListener('abort', done, { once: true });
     });
   }
 
@@ -328,12 +332,16 @@ function takeSlot(runner: Runner, signal: AbortSignal): Promise<Slot | null> {
     return Promise.resolve(free);
   }
   return new Promise((resolve) => {
-    runner.waitingForSlot.push(resolve);
-    const leave = (): void => {
-      const index = runner.waitingForSlot.indexOf(resolve);
-      if (index >= 0) runner.waitingForSlot.splice(index, 1);
-      resolve(null);
+    const take = (slot: Slot | null): void => {
+      signal.removeEventListener('abort', leave);
+      resolve(slot);
     };
+    const leave = (): void => {
+      const index = runner.waitingForSlot.indexOf(take);
+      if (index >= 0) runner.waitingForSlot.splice(index, 1);
+      take(null);
+    };
+    runner.waitingForSlot.push(take);
     signal.addEventListener('abort', leave, { once: true });
   });
 }

@@ -169,8 +169,13 @@ function replyStream(state: SimulatorState, response: ServerResponse, signal: Ab
   const put = async (bytes: string | Buffer): Promise<void> => {
     if (signal.aborted || response.writableEnded || response.write(bytes)) return;
     await new Promise<void>((resolve) => {
-      response.once('drain', resolve);
-      response.once('close', resolve);
+      const done = (): void => {
+        response.off('drain', done);
+        response.off('close', done);
+        resolve();
+      };
+      response.on('drain', done);
+      response.on('close', done);
     });
   };
   return {
