@@ -263,25 +263,27 @@ function logTooLarge(state: SimulatorState, lease: Lease, slot: Slot, tokens: nu
 
 /** Length 1; fewer dimensions = the first ones, brought to length 1 again. */
 function vectorOf(text: string, length: number, dimensions: number): number[] {
-  // A floor that every text shares: no dimension of a real model is empty.
-  const vector = Array.from({ length }, (_, index) => 0.02 * Math.sin(1 + index * 2.399));
+  const vector = new Array<number>(length).fill(0);
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   for (const word of words) {
-    add(vector, word, 1);
+    add(vector, `=${word}`, 1);
     for (let at = 0; at + 3 <= word.length; at++) add(vector, `#${word.slice(at, at + 3)}`, 0.3);
   }
+  // A text without words still has a direction.
+  add(vector, '', words.length === 0 ? 1 : 0.05);
   return unit(dimensions > 0 && dimensions < length ? vector.slice(0, dimensions) : vector);
 }
 
-/** Spreads a feature over a few dimensions. */
+/** Adds the direction of a feature: a random one that only the feature decides (FNV-1a into xorshift). */
 function add(vector: number[], feature: string, weight: number): void {
-  let hash = 0x811c9dc5;
+  let state = 0x811c9dc5;
   for (let index = 0; index < feature.length; index++)
-    hash = Math.imul(hash ^ feature.charCodeAt(index), 0x01000193) >>> 0;
-  for (let turn = 0; turn < 24; turn++) {
-    hash = (Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) + 0x9e3779b9) >>> 0;
-    const at = hash % vector.length;
-    vector[at] = (vector[at] ?? 0) + weight * (((hash >>> 8) % 2_001) / 1_000 - 1);
+    state = Math.imul(state ^ feature.charCodeAt(index), 0x01000193) >>> 0;
+  for (let at = 0; at < vector.length; at++) {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    vector[at] = (vector[at] ?? 0) + (weight * state) / 0x80000000;
   }
 }
 
