@@ -85,7 +85,7 @@ test('what was cut away is not in the vector', async () => {
   const head = Array.from({ length: 62 }, (_, index) => `w${index}`).join(' ');
   const tail = 'quarterly tax report '.repeat(20);
   const [cut, same, tailFirst] = (await embed({ input: [`${head} ${tail}`, head, `${tail} ${head}`] })).embeddings;
-  expect(dot(cut, same)).toBeGreaterThan(0.9);
+  expect(dot(cut, same)).toBeGreaterThan(0.8);
   expect(dot(tailFirst, same)).toBeLessThan(0.5);
 });
 
