@@ -32,13 +32,8 @@ export function csvHeader(options: CsvOptions, columns: readonly Column[] = cont
 
 export function csvRow(row: Row, options: CsvOptions, columns: readonly Column[] = contextColumns): string {
   const { separator, decimalMark } = settled(options);
-  let line = '';
-  for (let at = 0; at < columns.length; at += 1) {
-    const column = columns[at]!;
-    if (at > 0) line += separator;
-    line += cellOf(valueOf(row, column.name), column, decimalMark);
-  }
-  return `${line}\r\n`;
+  const cells = columns.map((column) => cellOf(valueOf(row, column.name), column, decimalMark));
+  return `${cells.join(separator)}\r\n`;
 }
 
 /** One JSON array, a row on each line. Nothing is neutralised: JSON cells are never formulas. */

@@ -115,7 +115,7 @@ export function* piecesOf(text: string): Generator<string> {
   let hash = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    hash = ((hash << 1) + gear[code & 255]! + (code >> 8)) | 0;
+    hash = ((hash << 1) + (gear[code & 255] ?? 0) + (code >> 8)) | 0;
     const length = at + 1 - from;
     if (length < pieceCharactersMin || (hash >>> (32 - pieceBits) !== 0 && length < pieceCharactersMax)) continue;
     if ((code & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00) continue;

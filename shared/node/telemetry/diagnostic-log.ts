@@ -139,7 +139,7 @@ function allowed(entry: DiagnosticEntry): Record<string, unknown> {
     allowed: figure(entry.allowed),
     used: figure(entry.used),
     model: plain(entry.model),
-    server: entry.server == null ? undefined : originOf(entry.server),
+    server: typeof entry.server === 'string' ? originOf(entry.server) : undefined,
     callId: plain(entry.callId),
     runId: plain(entry.runId),
     code: plain(entry.code),
