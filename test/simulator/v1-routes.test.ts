@@ -401,6 +401,39 @@ describe('/v1/messages', () => {
   });
 });
 
+describe('headers of a stream that is announced', () => {
+  test.each(['/v1/messages', '/v1/responses'])(
+    '%s: also with an error; a client that keeps the connection is told so',
+    async (path) => {
+      const names = async (model: string, headers: Record<string, string>): Promise<string[]> => {
+        const body = { model, max_tokens: 5, messages: hi, input: 'hi', stream: true };
+        const reply = await rawRequest(simulator.url, { method: 'POST', path, body, headers });
+        return reply.headers.map(([name, value]) => (/^(?:Cache|Conn)/.test(name) ? `${name}: ${value}` : name));
+      };
+      expect(await names('m', {})).toEqual([
+        'Cache-Control: no-cache',
+        'Content-Type',
+        'Date',
+        'Connection: close',
+        'Transfer-Encoding',
+      ]);
+      expect(await names('none', {})).toEqual([
+        'Cache-Control: no-cache',
+        'Content-Type',
+        'Date',
+        'Content-Length',
+        'Connection: close',
+      ]);
+      const kept = await fetch(simulator.url + path, {
+        method: 'POST',
+        body: JSON.stringify({ model: 'm', max_tokens: 5, messages: hi, input: 'hi', stream: true }),
+      });
+      await kept.text();
+      expect([kept.headers.get('cache-control'), kept.headers.get('connection')]).toEqual(['no-cache', 'keep-alive']);
+    },
+  );
+});
+
 describe('/v1/responses', () => {
   test('a streamed reply numbers its events and ends with the whole response', async () => {
     said = { pieces: ['<think>', 'hm', '</think>', 'Yes', '.'] };

@@ -208,7 +208,7 @@ function messageFormat(model: string, inputTokens: number): V1Format {
   });
   return {
     refusal,
-    streamHeaders: [['Cache-Control', 'no-cache']],
+    announcesStream: true,
     whole: (reply) => ({
       id,
       type: 'message',

@@ -120,7 +120,7 @@ function chatFormat(model: string, includeUsage: boolean, isOld: boolean): V1For
   };
   return {
     ...openAiRefusal,
-    streamHeaders: [],
+    announcesStream: false,
     whole: (reply) => ({
       ...completionHead('chatcmpl', 'chat.completion', model)(),
       choices: [
@@ -178,7 +178,7 @@ function completionFormat(model: string, includeUsage: boolean): V1Format {
   };
   return {
     ...openAiRefusal,
-    streamHeaders: [],
+    announcesStream: false,
     whole: (reply) => ({
       ...head(),
       choices: [choice(reply.content, reply.doneReason === '' ? null : reply.doneReason)],

@@ -290,12 +290,14 @@ export interface RouteContext {
   readonly signal: AbortSignal;
   /** Sends a compact JSON reply, escaped and framed as Go does (chunked above 2,048 bytes). */
   json(status: number, value: unknown, contentType?: string): void;
-  text(status: number, text: string, contentType?: string): void;
+  text(status: number, text: string, contentType?: string, headers?: ExtraHeaders): void;
   /** Opens a stream with this content type; write sends one chunk and resolves when the socket can take more. */
+  stream(contentType: string, headers?: ExtraHeaders): ReplyStream;
   /** A stream that fails before its first chunk: an error status, chunked, without a charset. */
-  failStream(status: number, text: string): void;
-  stream(contentType: string, headers?: readonly (readonly [string, string])[]): ReplyStream;
+  failStream(status: number, text: string, headers?: ExtraHeaders): void;
 }
+
+export type ExtraHeaders = readonly (readonly [string, string])[];
 
 /** A chunk a call; `write` resolves when the socket can take more, or has gone. */
 export interface ReplyStream {

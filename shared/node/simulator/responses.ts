@@ -110,7 +110,7 @@ function responseFormat(body: Raw): V1Format {
   const stream = new EventWriter(body, id, itemId);
   return {
     ...openAiRefusal,
-    streamHeaders: [['Cache-Control', 'no-cache']],
+    announcesStream: true,
     whole(reply) {
       const output: unknown[] =
         reply.thinking === '' ? [] : [{ id: `rs_${id}`, type: 'reasoning', ...reasoning(reply.thinking) }];

@@ -114,9 +114,10 @@ function contextOf(
     empty: (status) => sendRaw(carrier, status, '', []),
     json: (status, value, contentType = 'application/json; charset=utf-8') =>
       sendRaw(carrier, status, goJson(value), [['Content-Type', contentType]]),
-    text: (status, text, contentType = 'text/plain') => sendRaw(carrier, status, text, [['Content-Type', contentType]]),
-    failStream: (status, text) => {
-      if (!writeHead(carrier, status, [['Content-Type', 'application/json']], null)) return;
+    text: (status, text, contentType = 'text/plain', headers = []) =>
+      sendRaw(carrier, status, text, [...headers, ['Content-Type', contentType]]),
+    failStream: (status, text, headers = []) => {
+      if (!writeHead(carrier, status, [...headers, ['Content-Type', 'application/json']], null)) return;
       response.end(text);
     },
     stream: (contentType, headers = []) => {

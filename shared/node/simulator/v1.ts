@@ -2,6 +2,7 @@
 import { decodeObject } from './body.ts';
 import { goJson } from './wire.ts';
 import type {
+  ExtraHeaders,
   LogprobEntry,
   Metrics,
   ParsedRequest,
@@ -29,8 +30,8 @@ export interface V1Format {
   /** Body of an error before the first byte. */
   refusal(status: number, error: string): unknown;
   whole(reply: WholeReply): unknown;
-  /** Further headers of a streamed reply. */
-  readonly streamHeaders: readonly (readonly [string, string])[];
+  /** Cache-Control and Connection are set when a stream is asked for, before anything is known: errors have them too. */
+  readonly announcesStream: boolean;
   /** One string for each write to the socket. */
   writes(chunk: ReplyChunk): readonly string[];
   /** What is left of a failure once the stream has begun. */
@@ -42,8 +43,8 @@ export function v1Sink(context: RouteContext, format: V1Format, streamed: boolea
 }
 
 /** Replies of the compatibility routes end with a line feed and name no charset. */
-export function sendV1(context: RouteContext, status: number, body: unknown): void {
-  context.text(status, `${goJson(body)}\n`, 'application/json');
+export function sendV1(context: RouteContext, status: number, body: unknown, headers: ExtraHeaders = []): void {
+  context.text(status, `${goJson(body)}\n`, 'application/json', headers);
 }
 
 /** Refusals of the route itself, before Ollama's own handler is asked. */
@@ -130,9 +131,11 @@ function wholeSink(context: RouteContext, format: V1Format): ReplySink {
 }
 
 function streamedSink(context: RouteContext, format: V1Format): ReplySink {
+  const headers = format.announcesStream ? announcement(context) : [];
   let stream: ReplyStream | null = null;
-  const open = (): ReplyStream => (stream ??= context.stream('text/event-stream', format.streamHeaders));
-  const refuse = (status: number, error: string): void => sendV1(context, status, format.refusal(status, error));
+  const open = (): ReplyStream => (stream ??= context.stream('text/event-stream', headers));
+  const refuse = (status: number, error: string): void =>
+    sendV1(context, status, format.refusal(status, error), headers);
   return {
     refuse,
     alone(reply) {
@@ -147,12 +150,18 @@ function streamedSink(context: RouteContext, format: V1Format): ReplySink {
     },
     fail(status, error) {
       // The stream's writer knows no length, also for an error before the first chunk.
-      if (stream === null) return context.failStream(status, `${goJson(format.refusal(status, error))}\n`);
+      if (stream === null) return context.failStream(status, `${goJson(format.refusal(status, error))}\n`, headers);
       for (const text of format.broken(error)) void open().write(text);
       open().end();
     },
     end: () => open().end(),
   };
+}
+
+/** A client that closes overrules the route. */
+function announcement({ request }: RouteContext): ExtraHeaders {
+  const closes = /\bclose\b/i.test(request.headers.connection ?? '');
+  return [['Cache-Control', 'no-cache'], ...(closes ? [] : [['Connection', 'keep-alive'] as const])];
 }
 
 const doneChunk = (doneReason: string): ReplyChunk => ({
