@@ -38,13 +38,14 @@ export const builds = {
 
 export type BuildName = keyof typeof builds;
 
+export const isStale = (name: BuildName): boolean => isOlderThanSources(root, builds[name]);
+
 /** True when the result is missing or anything it is made from is newer. A few hundred file times: some milliseconds. */
-export function isStale(name: BuildName): boolean {
-  const { result, sources }: Build = builds[name];
-  const file = join(root, result);
+export function isOlderThanSources(folder: string, { result, sources }: Build): boolean {
+  const file = join(folder, result);
   if (!existsSync(file)) return true;
   const builtMs = statSync(file).mtimeMs;
-  return sources.some((source) => existsSync(join(root, source)) && newestMs(join(root, source)) > builtMs);
+  return sources.some((source) => existsSync(join(folder, source)) && newestMs(join(folder, source)) > builtMs);
 }
 
 /** Builds in the order given. Vite is loaded only here: an installation without it can still use what is built. */

@@ -14,14 +14,16 @@ const STOP_MS_MAX = 10_000;
 
 export async function web(args: readonly string[]): Promise<number> {
   const options = readWebOptions(args);
-  if (!options.ok) return fail(options.denial, 2);
+  if (!options.ok) return fail(options.denial);
   if (options.value.help) {
     process.stdout.write(helpText);
     return 0;
   }
+  // From here on Ctrl-C is a wish, also while things are still starting.
+  const stopAsked = stopSignal();
   const { home, simulate, ollama, address, port } = options.value;
   const runtime = await createRuntime({ host: 'browser', home, simulate, ollamaUrl: ollama });
-  if (!runtime.ok) return fail(runtime.denial, 1);
+  if (!runtime.ok) return fail(runtime.denial);
   const host = await startWebHost({
     door: runtime.value,
     rendererFolder: rendererFolder(),
@@ -30,13 +32,13 @@ export async function web(args: readonly string[]): Promise<number> {
   });
   if (!host.ok) {
     await runtime.value.stop();
-    return fail(host.denial, host.denial.code === 'bad-input' ? 2 : 1);
+    return fail(host.denial);
   }
   // The folder of the lock is the owner's alone; a second start can then name a link that works.
   runtime.value.announce(host.value.link);
   announce(host.value, address);
   if (options.value.open && canOpen(process.env)) await openLink(host.value.link);
-  await stopSignal();
+  await stopAsked;
   process.stderr.write('Stopping. Ctrl-C again ends it at once.\n');
   setTimeout(() => process.exit(1), STOP_MS_MAX).unref();
   await host.value.stop();
@@ -60,8 +62,9 @@ export function readWebOptions(args: readonly string[]): Result<WebOptions> {
   try {
     ({ values } = parseArgs({ args: [...args], options: known, allowPositionals: false, allowNegative: true }));
   } catch (error) {
-    const message = error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error);
-    return denied('bad-input', `${message.replace(/\.$/u, '')}.`, { next: 'See --help.' });
+    // The first sentence names the option; the others explain the parser.
+    const [sentence = ''] = String(error instanceof Error ? error.message : error).split(/\.\s|\n/u);
+    return denied('bad-input', `${sentence.replace(/\.$/u, '')}.`, { next: 'See --help.' });
   }
   const port = values.port === undefined ? undefined : Number(values.port);
   if (port !== undefined && !(/^\d+$/u.test(values.port ?? '') && port <= 65_535)) {
@@ -154,7 +157,8 @@ function rendererFolder(): string {
   return (built !== undefined && existsSync(built) ? built : sources) ?? '';
 }
 
-function fail(denial: Denial, code: number): number {
+/** Prints what went wrong and the next step. Answers the exit code. */
+function fail(denial: Denial): number {
   process.stderr.write(`${denial.message}${denial.next === undefined ? '' : ` ${denial.next}`}\n`);
-  return code;
+  return denial.code === 'bad-input' ? 2 : 1;
 }
