@@ -75,7 +75,7 @@ async function runOn(runtime: Runtime, asked: RunAsk, stopper: Stopper): Promise
 function announce(plan: PlanSummary, warnings: readonly string[], server: string): void {
   const time = plan.timeMs === null ? '' : `, about ${Math.ceil(plan.timeMs / 1_000)} s`;
   complain(
-    `${plan.calls} calls on ${plainText(server)}, at most ${plan.tokensMax.toLocaleString('en-US')} tokens${time}.`,
+    `${plainText(server)}: ${plan.calls} calls, at most ${plan.tokensMax.toLocaleString('en-US')} tokens${time}.`,
   );
   for (const warning of new Set(warnings)) complain(`Note: ${plainText(warning)}`);
 }
@@ -203,6 +203,7 @@ function createStopper(): Stopper {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, signalled);
   const releaseReader = onReaderGone(ask);
+  const releaseParent = onParentGone(signalled);
   return {
     get asked() {
       return asked;
@@ -214,9 +215,27 @@ function createStopper(): Stopper {
     release() {
       for (const signal of signals) process.off(signal, signalled);
       releaseReader();
+      releaseParent();
     },
   };
 }
+
+/**
+ * npm hands a signal to its shell, and the shell ends without handing it on. A changed parent is then all that can be seen of
+ * it; without this the run would go on with nobody there.
+ */
+function onParentGone(leave: () => void): () => void {
+  if (process.env['npm_lifecycle_event'] === undefined) return () => undefined;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    leave();
+  }, PARENT_CHECK_MS).unref();
+  return () => clearInterval(timer);
+}
+
+const PARENT_CHECK_MS = 300;
 
 function refuse(denial: Denial, code: ExitCode): ExitCode {
   complain(plainText(denial.message, 1_000), denial.next === undefined ? null : plainText(denial.next, 1_000));
