@@ -56,6 +56,7 @@ function createState(options: SimulatorOptions): SimulatorState {
     brain: options.brain ?? createBrain(tokenizer),
     pinTokens: options.pinTokens ?? null,
     tokenizer,
+    pieces: new Map(),
     scheduler: createScheduler({ behaviour, log, wait, ...full }),
     log,
     faults: new Set(options.faults),

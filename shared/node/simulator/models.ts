@@ -5,6 +5,12 @@ import { findProfile, isValidName, withTag } from './pipeline.ts';
 import type { Runner } from './scheduler.ts';
 import { goTime } from './wire.ts';
 
+/** Routes that change what is installed: known, so that their methods are checked, and refused. */
+const changing = ['POST /api/pull', 'POST /api/push', 'POST /api/create', 'POST /api/copy', 'DELETE /api/delete'];
+
+const refuseChange: RouteHandler = (context) =>
+  context.json(501, { error: 'the simulator has fixed models: it does not pull, create, copy or delete any' });
+
 export const modelRoutes: Readonly<Record<string, RouteHandler>> = {
   'GET /': (context) => context.text(200, 'Ollama is running', 'text/plain; charset=utf-8'),
   'GET /api/version': (context) => context.json(200, { version: context.state.behaviour.version }),
@@ -12,6 +18,7 @@ export const modelRoutes: Readonly<Record<string, RouteHandler>> = {
   'GET /api/ps': (context) => context.json(200, { models: context.state.scheduler.running().map(runningOf) }),
   'GET /api/status': (context) => context.json(200, { cloud: { disabled: true, source: 'env' } }),
   'POST /api/show': show,
+  ...Object.fromEntries(changing.map((route) => [route, refuseChange])),
 };
 
 function show(context: RouteContext): void {

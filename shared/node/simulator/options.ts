@@ -272,6 +272,8 @@ export interface SimulatorState {
   readonly brain: Brain;
   readonly pinTokens: ((text: string, model: string) => number | null) | null;
   readonly tokenizer: Tokenizer;
+  /** Token number -> piece, for `context`; at most the vocabulary. */
+  readonly pieces: Map<number, string>;
   readonly scheduler: Scheduler;
   readonly log: SimulatorLog;
   readonly faults: Set<FaultName>;

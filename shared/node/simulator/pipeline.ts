@@ -19,7 +19,6 @@ import { readOptions, type RunnerOptions } from './runner-options.ts';
 import type { Lease, Slot } from './scheduler.ts';
 import { checkFormat, createFirstPass, runsInTwoPasses, secondPassMessages, secondPassSuffix } from './structured.ts';
 import { renderChat, renderGenerate } from './templates.ts';
-import type { Tokenizer } from './tokenizer.ts';
 import { nowMs } from './wire.ts';
 
 /** Runs one request into a sink. Never rejects for what a client or a model did; the sink has the error then. */
@@ -71,9 +70,9 @@ export interface Turn {
 
 export type LookUp = { ok: true; profile: ModelProfile } | { ok: false; status: number; error: string };
 
-/** Finds a profile by name, with or without `:latest`, in any case. */
+/** Finds a profile by name, with or without the public registry in front and `:latest` behind, in any case. */
 export function findProfile(state: SimulatorState, name: string): ModelProfile | null {
-  const full = withTag(name).toLowerCase();
+  const full = withTag(name.replace(/^(?:registry\.ollama\.ai\/)?library\//i, '')).toLowerCase();
   return state.profiles.find((profile) => profile.name.toLowerCase() === full) ?? null;
 }
 
@@ -361,25 +360,28 @@ export function metricsOf(turn: Turn, result: RunResult): Metrics {
 /** generate without raw: token ids of the uncut prompt and the output, without BOS. */
 function contextOf(turn: Turn, fitted: Fitted, output: string): readonly number[] | undefined {
   if (turn.request.kind !== 'generate' || turn.request.raw) return undefined;
-  const ids = idsOf(turn.state.tokenizer, fitted.uncutText + output);
+  const ids = idsOf(turn.state, fitted.uncutText + output);
   const pinned = turn.state.pinTokens?.(fitted.uncutText, turn.profile.name) ?? null;
   if (pinned === null) return ids;
   const wanted = pinned + turn.state.tokenizer.count(output);
   return Array.from({ length: wanted }, (_, index) => ids[Math.min(index, ids.length - 1)] ?? 0);
 }
 
-function idsOf(tokenizer: Tokenizer, text: string): number[] {
+/** Remembers what each number stands for, so that a later request can bring its `context` along. */
+function idsOf(state: SimulatorState, text: string): number[] {
   let start = 0;
-  return Array.from(tokenizer.ends(text), (end) => {
-    const id = tokenizer.idOf(text.slice(start, end));
+  return Array.from(state.tokenizer.ends(text), (end) => {
+    const piece = text.slice(start, end);
     start = end;
+    const id = state.tokenizer.idOf(piece);
+    state.pieces.set(id, piece);
     return id;
   });
 }
 
-/** `context` of an earlier reply cannot be turned back into words: it costs its tokens and says nothing. */
+/** Text of the `context` of an earlier reply. A number from elsewhere costs its token and says nothing. */
 function contextText(turn: Turn): string {
-  return turn.request.context.map(() => '.').join('\n');
+  return turn.request.context.map((id) => turn.state.pieces.get(id) ?? ' a').join('');
 }
 
 export function isNative(turn: Turn): boolean {

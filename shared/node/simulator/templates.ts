@@ -22,10 +22,17 @@ export function renderChat(layout: Layout, messages: readonly ChatMessage[], too
 export function renderGenerate(profile: ModelProfile, request: ParsedRequest, contextText: string): string {
   if (request.raw) return request.prompt;
   const system = request.system ?? profile.system;
+  if (request.template !== '') return contextText + fillTemplate(request.template, system ?? '', request.prompt);
   const messages: ChatMessage[] = [];
   if (system !== null && system !== '') messages.push({ role: 'system', content: system });
   messages.push({ role: 'user', content: request.prompt });
   return contextText + renderChat(profile.generateTemplate ?? profile.template, messages);
+}
+
+/** The two fields people use in a template of their own; everything else of Go's template language stays as it is. */
+function fillTemplate(template: string, system: string, prompt: string): string {
+  const fields: Readonly<Record<string, string>> = { System: system, Prompt: prompt };
+  return template.replace(/\{\{-?\s*\.(System|Prompt)\s*-?\}\}/g, (_match, name: string) => fields[name] ?? '');
 }
 
 /** The system text goes into the first user turn; an assistant turn at the end stays open, to be continued. */
