@@ -34,6 +34,7 @@ export function readRecording(text: string): Result<Recording> {
     });
   const file = fieldsOf(parseJson(text.replace(/^\uFEFF/, '')));
   if (file === null) return ok({ ...bare, replyBody: text });
+  if (textOf(file['sentBody']) !== null && textOf(file['rawReply']) !== null) return ok(ownRecord(file));
   const reply = file['response'] ?? file['reply'];
   const request = file['request'];
   // The reply of /api/generate has a `response` too: there it is the text of the answer.
@@ -41,6 +42,24 @@ export function readRecording(text: string): Result<Recording> {
     request !== undefined || (reply !== undefined && typeof reply === 'object') || file['reply'] !== undefined;
   if (!isRecording) return ok({ ...bare, replyBody: file });
   return ok({ ...requestOf(request), ...replyOf(reply), ...surroundings(file) });
+}
+
+/** A call copied from Spillway's own history. */
+function ownRecord(file: Fields): Recording {
+  const body = fieldsOf(parseJson(textOf(file['sentBody']) ?? ''));
+  const reply = fieldsOf(file['reply']) ?? {};
+  const window = countOf(file['numCtxRunning']);
+  const model = textOf(body?.['model']);
+  return {
+    path: textOf(file['path']),
+    requestBody: body,
+    replyBody: textOf(file['rawReply']) ?? '',
+    status: countOf(reply['status']),
+    clientLeft: reply['ending'] === 'aborted',
+    running: window === null || window === 0 || model === null ? [] : [{ name: model, window }],
+    log: null,
+    version: textOf(file['serverVersion']),
+  };
 }
 
 /** A fixture has {method, path, body}; others give the body alone. */

@@ -48,15 +48,13 @@ function isCutExcluded(input: TruncationInput, facts: LogFacts | null): boolean 
 }
 
 function readPrompt(situation: Situation, facts: LogFacts | null): PromptReading {
-  const nothing = nothingAsked(situation);
-  if (nothing !== null) return nothing;
   if (situation.input.route === 'embed') return readEmbedding(situation);
+  const logged = facts === null ? null : readLogFacts(situation, facts);
+  // The log knows of a cut even where the reply broke off before its counts.
+  const nothing = nothingAsked(situation);
+  if (nothing !== null) return logged ?? nothing;
   const byCount = readFields(situation);
-  const exact = [
-    facts === null ? null : readLogFacts(situation, facts),
-    readContextField(situation, byCount),
-    readRender(situation),
-  ].filter((one) => one !== null);
+  const exact = [logged, readContextField(situation, byCount), readRender(situation)].filter((one) => one !== null);
   const best = exact.find((one) => one.kinds.some(isLoss)) ?? exact[0];
   if (best === undefined) return byCount;
   // Weaker evidence stays in the list where it says the same.
