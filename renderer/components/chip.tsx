@@ -18,6 +18,7 @@ export function Chip({ meaning, severity, label, text, on, waiting = false, onPi
       type="button"
       role="tab"
       aria-selected={on}
+      aria-label={`${label}: ${text}`}
       onClick={onPick}
       className={`grid min-w-0 flex-1 grid-cols-[auto_minmax(0,1fr)] items-center gap-x-2 border-r px-2.5 py-2 text-left last:border-r-0 ${on ? 'bg-page shadow-[inset_0_2px_0_var(--ink)]' : 'bg-sunk hover:bg-pick'}`}
     >

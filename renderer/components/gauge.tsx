@@ -22,17 +22,19 @@ export function Gauge({ windowTokens, parts, replyReserve, lost, label }: GaugeP
   const over = lost + replyOver + promptOver;
   const whole = windowShown + over;
   const share = (tokens: number): string => `${(tokens * 100) / whole}%`;
+  // Too narrow a window has no room for its own label, which then stands over what does not fit.
+  const narrow = windowShown / whole < 0.3;
   const free = Math.max(0, windowShown - kept - replyFits);
   return (
     <div role="img" aria-label={label}>
       <div className="flex h-5 text-table whitespace-nowrap text-ink-3">
         <span
-          className="moves flex-none overflow-visible pr-2 text-right"
-          style={{ width: share(windowShown), direction: 'ltr' }}
+          className={`moves flex-none pr-2 ${narrow ? '' : 'text-right'}`}
+          style={narrow ? undefined : { width: share(windowShown) }}
         >
           <b>{windowTokens === null ? 'window not known' : `window ${count(windowTokens)}`}</b>
         </span>
-        {over > 0 ? <span className="min-w-0 truncate pl-2.5">does not fit</span> : null}
+        {over > 0 ? <span className="min-w-0 truncate pl-2.5">{narrow ? 'the rest ' : ''}does not fit</span> : null}
       </div>
       <div className="relative h-8">
         <div

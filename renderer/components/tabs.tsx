@@ -37,6 +37,7 @@ export function Tabs<Id extends string>(props: TabsProps<Id>) {
             <Radix.Trigger
               key={item.id}
               value={item.id}
+              aria-label={item.note === undefined ? item.text : `${item.text}, ${item.note}`}
               className="truncate text-ink-3 hover:text-ink data-[state=active]:font-semibold data-[state=active]:text-ink data-[state=active]:shadow-[inset_0_-2px_0_var(--ink)]"
             >
               {item.text}

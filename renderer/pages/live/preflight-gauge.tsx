@@ -81,6 +81,7 @@ function basis({
   lost,
   fitsNumCtx,
   fitsMemoryBytes,
+  trained,
 }: Preflight): string {
   const half =
     kept !== null && lost !== null && lost > 0 && window !== null && kept < window * 0.6
@@ -94,7 +95,11 @@ function basis({
     fitsNumCtx === null || fitsMemoryBytes === null || window === fitsNumCtx
       ? ''
       : ` ${count(fitsNumCtx)} takes about ${byteSize(fitsMemoryBytes)}.`;
-  return `${half}${prompt} Reply up to ${count(replyReserve)}; ${sources[windowSource]}.${memory}`;
+  const none =
+    lost !== null && lost > 0 && fitsNumCtx === null && trained !== null
+      ? ` No window up to ${count(trained)}, which this model was trained for, holds it.`
+      : '';
+  return `${half}${prompt} Reply up to ${count(replyReserve)}; ${sources[windowSource]}.${memory}${none}`;
 }
 
 function Buttons(props: PreflightGaugeProps) {

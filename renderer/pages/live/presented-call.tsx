@@ -1,5 +1,6 @@
 /** Live in presenter mode: one sentence, one bar, three figures and what the model said. Readable from the back of a room. */
 import { SimulatedTag } from '../../components/chip.tsx';
+import { Gauge } from '../../components/gauge.tsx';
 import { StreamText } from '../../components/stream-text.tsx';
 import { FiguresAndStrip } from '../../components/verdict-view.tsx';
 import { count } from '../../format/numbers.ts';
@@ -17,7 +18,8 @@ export function PresentedCall({ call }: { readonly call: CallView }) {
       {verdict === null || figures === null ? null : (
         <FiguresAndStrip verdict={verdict} figures={figures} needles={call.needles} size="headline" />
       )}
-      <div className="flex min-h-0 flex-1 flex-col border-t pt-3">
+      <WindowAfter call={call} />
+      <div className="flex min-h-0 flex-1 flex-col border-t pt-3 [&_pre]:text-lead">
         <span className="lab">
           {call.thinking.tokens > 0 ? `thinking ${count(call.thinking.tokens)} tokens · ` : ''}answer{' '}
           {count(call.answer.tokens)} tokens
@@ -27,6 +29,21 @@ export function PresentedCall({ call }: { readonly call: CallView }) {
       </div>
       <span className="lab">Esc ends presenter mode</span>
     </section>
+  );
+}
+
+/** The window as the reply left it, where nothing was cut; a cut has its own strip. */
+function WindowAfter({ call: { verdict, figures, answer, thinking } }: { call: CallView }) {
+  const evaluated = figures?.evaluated ?? null;
+  if (figures === null || verdict === null || evaluated === null || !verdict.kinds.includes('intact')) return null;
+  return (
+    <Gauge
+      windowTokens={figures.windowRunning ?? figures.windowRequested}
+      parts={{ system: 0, history: 0, prompt: evaluated }}
+      replyReserve={answer.tokens + thinking.tokens}
+      lost={0}
+      label="The window as the reply left it"
+    />
   );
 }
 
