@@ -103,8 +103,7 @@ test('no body makes a handler fail', async () => {
       fields,
       async (path, model, body) => {
         const logged = simulator.logLines().length;
-        const bounded =
-          path === '/v1/messages' || path.includes('embed') ? body : { max_tokens: 20, max_output_tokens: 20, ...body };
+        const bounded = { max_tokens: 20, max_output_tokens: 20, ...body };
         const reply = await rawRequest(simulator.url, { method: 'POST', path, body: { model, ...bounded } });
         expect(
           simulator
