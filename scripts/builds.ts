@@ -1,4 +1,6 @@
 /** The builds by name, what each is made from, and whether it is older than that. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -67,7 +69,15 @@ export async function buildStale(names: readonly BuildName[]): Promise<void> {
   if (stale.includes('main') && names.includes('preload') && !stale.includes('preload')) stale.push('preload');
   if (stale.length === 0) return;
   process.stdout.write('Building the page. This takes a few seconds, and only after a change.\n');
-  await build(stale);
+  // In a process of its own: a bundler's memory would stay with the host for as long as it runs.
+  const script = fileURLToPath(new URL('./build.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--no-warnings', script, ...stale], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code === 0) return;
+  process.stderr.write('The build failed; npm run build says more.\n');
+  process.exit(1);
 }
 
 function newestMs(path: string): number {
