@@ -1,7 +1,7 @@
 /** /api/version, /api/tags, /api/ps and /api/show. */
 import { decodeObject } from './body.ts';
 import type { ModelProfile, RouteContext, RouteHandler } from './options.ts';
-import { findProfile, isValidName, withTag } from './pipeline.ts';
+import { findProfile, isValidName, withTag } from './admission.ts';
 import type { Runner } from './scheduler.ts';
 import { goTime } from './wire.ts';
 

@@ -3,7 +3,8 @@ import { embedInputs } from './embed.ts';
 import { record } from './families/template.ts';
 import { chatFromOpenAi, chatShape, completionShape, embedShape, generateFromOpenAi, text } from './openai-request.ts';
 import type { LogprobEntry, Metrics, ReplyChunk, RouteContext, RouteHandler, ToolCall } from './options.ts';
-import { findProfile, runRequest, withTag } from './pipeline.ts';
+import { findProfile, withTag } from './admission.ts';
+import { runRequest } from './pipeline.ts';
 import { goJson } from './wire.ts';
 import { readObject, refuseV1, sendV1, unixSeconds, v1Sink, type V1Format } from './v1.ts';
 

@@ -2,6 +2,7 @@
  * A chat or generate request from parsed body to the last chunk, in the order of the real server: lookup, unload, capability
  * errors, options, (re)load, load reply, message dropping, debug render, slot, token cut or refusal, generation, final line.
  */
+import { capabilityProblem, isEmpty, lookUp } from './admission.ts';
 import { faultRefusal } from './faults.ts';
 import { logRefusal, runModel, type Job, type RunResult } from './generation.ts';
 import type {
@@ -68,57 +69,9 @@ export interface Turn {
   readonly startedMs: number;
 }
 
-export type LookUp = { ok: true; profile: ModelProfile } | { ok: false; status: number; error: string };
-
-/** Finds a profile by name, with or without the public registry in front and `:latest` behind, in any case. */
-export function findProfile(state: SimulatorState, name: string): ModelProfile | null {
-  const full = withTag(name.replace(/^(?:registry\.ollama\.ai\/)?library\//i, '')).toLowerCase();
-  return state.profiles.find((profile) => profile.name.toLowerCase() === full) ?? null;
-}
-
-export function withTag(name: string): string {
-  return name.slice(name.lastIndexOf('/') + 1).includes(':') ? name : `${name}:latest`;
-}
-
-export function isValidName(name: string): boolean {
-  return /^(?:[\w.-]+(?::\d+)?\/)?(?:[\w.-]+\/)?[\w][\w.-]*(?::[\w][\w.-]*)?$/.test(name);
-}
-
 /** Tokens of a text without BOS. */
 export function countTokens(state: SimulatorState, profile: ModelProfile, text: string): number {
   return countWith(counterFor(state, profile), text);
-}
-
-function lookUp(state: SimulatorState, request: ParsedRequest): LookUp {
-  const name = request.model;
-  if (name === '' && request.kind === 'chat') return { ok: false, status: 400, error: 'model is required' };
-  if (name !== '' && !isValidName(name)) return { ok: false, status: 400, error: 'invalid model name' };
-  const profile = name === '' ? null : findProfile(state, name);
-  if (profile === null) return { ok: false, status: 404, error: `model '${name}' not found` };
-  if (request.raw && (request.template !== '' || request.system !== undefined || request.context.length > 0)) {
-    return { ok: false, status: 400, error: 'raw mode does not support template, system, or context' };
-  }
-  return { ok: true, profile };
-}
-
-function isEmpty(request: ParsedRequest): boolean {
-  return request.kind === 'chat'
-    ? (request.messages ?? []).length === 0
-    : request.prompt === '' && request.suffix === '';
-}
-
-/** Text of the 400, or null. `think: false` is fine everywhere. */
-function capabilityProblem(profile: ModelProfile, request: ParsedRequest): string | null {
-  const can = profile.capabilities;
-  const full = `registry.ollama.ai/library/${profile.name}`;
-  if (!can.includes('completion'))
-    return `"${request.model}" does not support ${request.kind === 'chat' ? 'chat' : 'generate'}`;
-  if (request.tools.length > 0 && !can.includes('tools')) return `${full} does not support tools`;
-  if (request.suffix !== '' && !can.includes('insert')) return `${full} does not support insert`;
-  const wantsThinking = request.think !== undefined && request.think !== false;
-  if (wantsThinking && !can.includes('thinking') && request.relaxThinking !== true)
-    return `"${request.model}" does not support thinking`;
-  return null;
 }
 
 async function withRunner(turn: Turn): Promise<void> {
