@@ -46,6 +46,8 @@ export interface PlanModelFacts {
   /** false: the server does not list it. null: the list is not known. */
   readonly there: boolean | null;
   readonly trainedContext: number | null;
+  /** The window that calls without num_ctx ran in, null when none was seen. */
+  readonly defaultNumCtx: number | null;
 }
 
 export interface PlanKnowledge {
@@ -65,7 +67,9 @@ export function planSummary(
   for (const cell of cells) {
     const output = outputTokens(experiment, cell);
     tokensMax += pessimisticTokens(cell.size) + output;
-    const ms: number | null = timeMs === null ? null : known.callMs(cell.model, likelyTokens(cell.size), output);
+    const window = cell.numCtx ?? known.model(cell.model).defaultNumCtx;
+    const ms: number | null =
+      timeMs === null ? null : known.callMs(cell.model, evaluatedTokens(cell.size, window), output);
     timeMs = ms === null || timeMs === null ? null : timeMs + ms;
   }
   return {
@@ -80,6 +84,12 @@ export function planSummary(
 /** Prompt tokens of a cell for time estimates: prose at 3.6 characters a token. */
 export function likelyTokens(size: DocumentSize): number {
   return (typeof size === 'number' ? size / 3.6 : size.tokens) + TEMPLATE_TOKENS;
+}
+
+/** What the model will read of it: a text that is too long for the window is cut to about half of it. */
+export function evaluatedTokens(size: DocumentSize, window: number | null): number {
+  const wanted = likelyTokens(size);
+  return window === null || wanted <= window ? wanted : window / 2;
 }
 
 /** A warm-up asks for few tokens: it is there to load the model. */

@@ -3,7 +3,7 @@ import { item } from '../../engine/context-lab/item.ts';
 import type { CallRecord } from '../../contract/calls.ts';
 import type { CellPlan, ContextExperiment } from '../../contract/experiments.ts';
 import type { Milliseconds } from '../../contract/units.ts';
-import { likelyTokens, outputTokens } from '../../engine/context-lab/plan.ts';
+import { evaluatedTokens, outputTokens } from '../../engine/context-lab/plan.ts';
 import type { Speeds } from '../../engine/context-lab/speeds.ts';
 import type { Clock } from '../../engine/ports.ts';
 
@@ -25,12 +25,8 @@ export function createEta(
   const windows = new Map<string, number>();
   const windowKey = (plan: CellPlan): string => `${plan.model} ${plan.numCtx ?? 'default'}`;
 
-  /** What is too long for the window is cut to about half of it, so it takes that long. */
-  function promptTokens(plan: CellPlan): number {
-    const wanted = likelyTokens(plan.size);
-    const window = windows.get(windowKey(plan)) ?? plan.numCtx;
-    return window === null || wanted <= window ? wanted : window / 2;
-  }
+  const promptTokens = (plan: CellPlan): number =>
+    evaluatedTokens(plan.size, windows.get(windowKey(plan)) ?? plan.numCtx);
 
   return {
     passed(index, record) {

@@ -67,6 +67,9 @@ export const UNREACHABLE_MAX = 5;
 export function createRunner(parts: RunnerParts): Runner {
   const { store, clock, emit } = parts;
   const speeds = createSpeeds();
+  // Calls of earlier days count too, so that the first plan after a start can say how long it takes.
+  for (const call of store.calls({ limit: SPEED_CALLS_MAX }).reverse()) speeds.observe(call);
+  const defaultWindows = new Map<string, number>();
   const wait = parts.wait ?? waitFor;
   let active: Active | null = null;
 
@@ -81,6 +84,7 @@ export function createRunner(parts: RunnerParts): Runner {
       model: (model) => ({
         there: listed === null ? null : listed.has(withTag(model)),
         trainedContext: facts.get(model)?.trainedContext ?? null,
+        defaultNumCtx: defaultWindows.get(model) ?? null,
       }),
       callMs: (model, promptTokens, outputTokens) => speeds.callMs(model, promptTokens, outputTokens),
     };
@@ -135,6 +139,7 @@ export function createRunner(parts: RunnerParts): Runner {
         if (denial !== null && isStorage(denial)) return close(run.id, 'failed', denial);
         speeds.observe(summaryOf(record));
         eta.passed(index, record);
+        if (plan.numCtx === null && record.numCtxRunning !== null) defaultWindows.set(plan.model, record.numCtxRunning);
         tellCell(run.id, plan, documentCharacters, record, eta.leftMs());
         unreachable = neverReached(record, denial) && taken.reason === null ? unreachable + 1 : 0;
         if (unreachable >= UNREACHABLE_MAX) return close(run.id, 'failed', unreachableDenial(record, denial));
@@ -318,6 +323,9 @@ interface Active {
   readonly finished: Promise<void>;
   readonly finish: () => void;
 }
+
+/** The newest calls of the store that teach the speeds at start. */
+const SPEED_CALLS_MAX = 200;
 
 /** Another 64 calls hold the engine at most this long before the run gives up. */
 const BUSY_ATTEMPTS_MAX = 240;

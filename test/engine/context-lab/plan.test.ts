@@ -125,7 +125,7 @@ describe('the plan', () => {
 
 describe('the summary', () => {
   const known = (trainedContext: number | null, there: boolean | null = true): PlanKnowledge => ({
-    model: () => ({ there, trainedContext }),
+    model: () => ({ there, trainedContext, defaultNumCtx: 4_096 }),
     callMs: () => null,
   });
 
@@ -143,10 +143,17 @@ describe('the summary', () => {
 
   test('adds up measured times', () => {
     const summary = planSummary(experiment(), cells(experiment()), {
-      model: () => ({ there: true, trainedContext: null }),
+      model: () => ({ there: true, trainedContext: null, defaultNumCtx: null }),
       callMs: () => 1_500.4,
     });
     expect(summary.timeMs).toBe(3_001);
+  });
+
+  test('charges a text that will be cut with what the model then reads', () => {
+    const long = experiment({ numCtx: ['default', 8_192], sizes: [360_000] }, { warmUp: false });
+    const read: number[] = [];
+    planSummary(long, cells(long), { ...known(null), callMs: (_, promptTokens) => read.push(promptTokens) });
+    expect(read).toEqual([2_048, 4_096]);
   });
 
   test('warns of a window above the trained one, a size that fits nowhere and a missing model', () => {
