@@ -1,10 +1,12 @@
+import BetterSqlite3 from 'better-sqlite3';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CallRecord } from '../../../shared/contract/calls.ts';
 import { callSummarySchema } from '../../../shared/contract/calls.ts';
 import { cellSchema, runSummarySchema } from '../../../shared/contract/experiments.ts';
 import type { CallId, CellKey, DocumentId, RunId } from '../../../shared/contract/ids.ts';
 import { settingsSchema } from '../../../shared/contract/settings.ts';
+import { contextRow } from '../../../shared/node/csv/context-columns.ts';
 import { openStore } from '../../../shared/node/storage/store.ts';
 import { clock, freshHome, freshStore, samplePlan, sampleRecord, sampleRun, value } from './samples.ts';
 
@@ -177,7 +179,11 @@ describe('runs and cells', () => {
   });
 
   test('deleting a run takes its cells, calls and texts along, but not texts that others use', () => {
-    const store = freshStore();
+    const home = freshHome();
+    const store = freshStore(home);
+    const reader = new BetterSqlite3(home.databaseFile, { readonly: true });
+    onTestFinished(() => void reader.close());
+    const texts = (): unknown => reader.prepare('SELECT count(*) FROM texts').pluck().get();
     const shared = 'shared text. '.repeat(2_000);
     const record = (id: string, run: RunId | null, content: string): CallRecord =>
       sampleRecord({
@@ -192,7 +198,9 @@ describe('runs and cells', () => {
     for (const each of [own, record('call-3', runId, shared), kept]) value(store.callClosed(each));
     expect(store.deleteRun(runId)).toMatchObject({ ok: false, denial: { code: 'busy' } });
     value(store.saveRun(sampleRun({ state: 'done' })));
+    expect(texts()).toBe(2);
     value(store.deleteRun(runId));
+    expect(texts()).toBe(1);
     expect(store.run(runId)).toBeNull();
     expect(store.cells(runId)).toEqual([]);
     expect(store.calls().map((call) => call.id)).toEqual(['call-2']);
@@ -285,6 +293,48 @@ describe('calls', () => {
     expect(store.tokensOn('2026-11-14', true)).toBe(0);
     expect(store.tokensOn('2026-11-14', false)).toBe(40);
     expect(store.tokensOn('2026-11-15')).toBe(40);
+  });
+});
+
+describe('rows for the export', () => {
+  test('are the rows of the finished cells in running order, equal to those made from the full records', () => {
+    const store = freshStore();
+    const plans = [3, 1, 0, 2].map((index) => samplePlan(index, { warmUp: index === 0 }));
+    value(store.openRun(sampleRun(), plans));
+    for (const index of [3, 0, 1]) {
+      value(store.setCellState(runId, key(index), 'running', 2_000 + index));
+      const request = { messages: [{ role: 'user', content: 'long '.repeat(1_000) + index }], numKeep: index };
+      const reply = { answer: `=${index}${'x'.repeat(3_000)}`, thinking: 'hm '.repeat(index * 700) };
+      value(store.callClosed(sampleRecord({ id: `call-${index}`, runId, cellKey: key(index), request, reply })));
+    }
+    const run = store.run(runId);
+    const full = [0, 1, 3].map((index) => {
+      const found = store.cell(runId, key(index));
+      if (run === null || found === null || found.record === null) throw new Error('missing');
+      return contextRow(found.cell, found.record, run);
+    });
+    expect([...store.contextRows(runId)]).toEqual(full);
+    expect(store.contextRowCount(runId)).toBe(3);
+    expect([...store.contextRows('none' as RunId)]).toEqual([]);
+  });
+
+  test('are read in pages, and writes go on in between', () => {
+    const store = freshStore();
+    value(
+      store.openRun(
+        sampleRun(),
+        Array.from({ length: 450 }, (_, index) => samplePlan(index)),
+      ),
+    );
+    for (let index = 0; index < 450; index += 1) {
+      value(store.callClosed(sampleRecord({ id: `call-${index}`, runId, cellKey: key(index) })));
+    }
+    const cells: string[] = [];
+    for (const row of store.contextRows(runId)) {
+      cells.push(row.cell ?? '');
+      if (cells.length === 250) value(store.setCellState(runId, key(449), 'waiting'));
+    }
+    expect(cells).toEqual(Array.from({ length: 449 }, (_, index) => key(index)));
   });
 });
 

@@ -48,6 +48,11 @@ test('pieces join to the text, stay in their bounds, and never part a pair of su
   );
 });
 
+test('a pair of surrogates on the longest boundary goes into one piece', () => {
+  const [first] = piecesOf(`a${'😀'.repeat(40_000)}`);
+  expect(first).toHaveLength(64_001);
+});
+
 test('500 prompts with a needle at different places cost little more than one document', () => {
   const { texts, count } = fresh();
   const document = prose(120_000);
@@ -87,6 +92,10 @@ test('a text that nothing uses is removed with its own pieces only', () => {
 test('bytes that changed on the disk are noticed, never handed out', () => {
   const { texts, run } = fresh();
   const id = texts.put(prose(5_000));
-  run("UPDATE pieces SET bytes = x'00112233'");
+  const other = texts.put('short and sound');
+  run('UPDATE text_pieces SET piece_id = (SELECT max(id) FROM pieces) WHERE position = 0');
   expect(() => texts.get(id)).toThrow('not what was stored');
+  expect(texts.get(other)).toBe('short and sound');
+  run("UPDATE pieces SET bytes = x'00112233'");
+  expect(() => texts.get(other)).toThrow('not what was stored');
 });
