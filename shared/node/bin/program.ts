@@ -36,6 +36,8 @@ type CommandName = keyof typeof commands;
 function createProgram(): Command {
   const program = new Command('spillway')
     .version(version)
+    // `explain --version 0.33.0` means the recorded server; only `--version` before a command is ours.
+    .enablePositionalOptions()
     .description('Shows where a local model overflows: context, thinking, budget, loops.')
     .showHelpAfterError('Add --help for what can be given.')
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, '')) })
