@@ -7,12 +7,13 @@ import type { Cell, PlanSummary, RunSummary } from '../../contract/experiments.t
 import type { RunId } from '../../contract/ids.ts';
 import { type Runtime, createRuntime } from '../runtime.ts';
 import { type Ask, askOf } from './engine-client.ts';
-import { EXIT, type ExitCode, complain, onReaderGone } from './exit.ts';
+import { EXIT, type ExitCode, complain } from './exit.ts';
 import { plainText } from './plain-text.ts';
 import { type Progress, createProgress } from './progress.ts';
 import { type RowWriter, openRowWriter } from './row-writer.ts';
 import { readyExperiment, serverName } from './run-experiment.ts';
 import { type RunAsk, type RunOptions, readRunAsk } from './run-options.ts';
+import { type Stopper, createStopper } from './stopper.ts';
 
 export async function run(file: string | undefined, options: RunOptions): Promise<ExitCode> {
   const asked = readRunAsk(file, options);
@@ -178,64 +179,6 @@ function counted(run: RunSummary, cell: Cell): RunSummary {
     cellsFailed: run.cellsFailed + (cell.state === 'failed' ? 1 : 0),
   };
 }
-
-interface Stopper {
-  readonly asked: boolean;
-  /** Called once, also when the wish came before. */
-  onAsked(stop: () => void): void;
-  release(): void;
-}
-
-/** The first Ctrl-C, or a closed pipe, stops the call and the run; the second ends the program at once. */
-function createStopper(): Stopper {
-  let asked = false;
-  let stop: (() => void) | null = null;
-  const ask = (): void => {
-    if (asked) return;
-    asked = true;
-    stop?.();
-  };
-  const signalled = (): void => {
-    if (asked) process.exit(EXIT.cancelled);
-    process.stderr.write('\nStopping. Ctrl-C again ends it at once.\n');
-    ask();
-  };
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, signalled);
-  const releaseReader = onReaderGone(ask);
-  const releaseParent = onParentGone(signalled);
-  return {
-    get asked() {
-      return asked;
-    },
-    onAsked(next) {
-      stop = next;
-      if (asked) next();
-    },
-    release() {
-      for (const signal of signals) process.off(signal, signalled);
-      releaseReader();
-      releaseParent();
-    },
-  };
-}
-
-/**
- * npm hands a signal to its shell, and the shell ends without handing it on. A changed parent is then all that can be seen of
- * it; without this the run would go on with nobody there.
- */
-function onParentGone(leave: () => void): () => void {
-  if (process.env['npm_lifecycle_event'] === undefined) return () => undefined;
-  const parent = process.ppid;
-  const timer = setInterval(() => {
-    if (process.ppid === parent) return;
-    clearInterval(timer);
-    leave();
-  }, PARENT_CHECK_MS).unref();
-  return () => clearInterval(timer);
-}
-
-const PARENT_CHECK_MS = 300;
 
 function refuse(denial: Denial, code: ExitCode): ExitCode {
   complain(plainText(denial.message, 1_000), denial.next === undefined ? null : plainText(denial.next, 1_000));

@@ -3,9 +3,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { type Result, denied, ok } from '../../contract/denials.ts';
 import type { ContextExperiment, ExportOptions } from '../../contract/experiments.ts';
-import { needleOutcomes, truncationKinds } from '../../contract/verdicts.ts';
 import type { PresetName } from '../../engine/context-lab/presets.ts';
 import { nearest } from '../experiments/nearest.ts';
+import { failOnNames } from './fail-on.ts';
 import { parseExperimentYaml } from '../experiments/yaml.ts';
 
 /** As the command line gives them. */
@@ -152,6 +152,3 @@ function readFailOn(text: string | undefined): Result<ReadonlySet<string>> {
   }
   return ok(new Set(names));
 }
-
-/** What happened to the prompt, and what became of the needle. `none` would be every call without an answer. */
-const failOnNames: readonly string[] = [...truncationKinds, ...needleOutcomes.filter((name) => name !== 'none')];

@@ -1,5 +1,6 @@
 /** `spillway run`: an experiment without a window. Rows on stdout or in a file, progress on stderr. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { failOnNames } from '../fail-on.ts';
 import type { RunOptions } from '../run-options.ts';
 
 export function registerRun(program: Command): void {
@@ -34,11 +35,31 @@ export function registerRun(program: Command): void {
     .addOption(new Option('--decimal-mark <sign>', 'spreadsheet profile: . or ,').choices(['.', ',']).default('.'))
     .option('--fail-on <verdicts>', 'end with code 3 when one of these occurred, such as halved,lost')
     .option('--home <folder>', 'data folder (default: SPILLWAY_HOME, else the place of the platform)')
+    .addHelpText('after', exampleText)
     .action(async (file: string | undefined, options: RunOptions) => {
       const { run } = await import('../run-command.ts');
       process.exitCode = await run(file, options);
     });
 }
+
+/** Every field has a default but the models, which --model can give as well. */
+const exampleText = `
+An experiment file:
+
+  models: [llama3.2, gemma3:270m]
+  num_ctx: [default, 16384]          # default = whatever the server takes
+  sizes: [2000, 40000, {tokens: 9000}]  # characters, or tokens
+  needle_depths: [0, 50, [10, 90]]   # percent; a list plants several needles at once
+  routes: [chat]                     # chat, generate
+  policies: [warn]                   # warn, refuse, allow
+  repeats: 1
+  question_position: last            # last, first
+  num_predict: 60
+  temperature: 0
+  seed: 7
+  document: {file: handbook.txt}     # default: generated text
+
+Verdicts for --fail-on: ${failOnNames.join(', ')}.`;
 
 const collected = (value: string, before: string[]): string[] => [...before, value];
 
