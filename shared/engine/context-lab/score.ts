@@ -74,9 +74,9 @@ function candidates(said: Said, needle: Needle): string[] {
 
 const CANDIDATES_MAX = 50;
 const SHORT_ANSWER_WORDS_MAX = 8;
-/** A word with letters and at least two digits, or a number of at least three. */
+/** At least three digits, with or without letters. */
 const OTHER_CODE =
-  /(?<![\p{L}\p{N}])(?:(?=[\p{L}\p{N}_-]*\p{L})(?=(?:[\p{L}_-]*\p{N}){2})[\p{L}\p{N}]+(?:[-_][\p{L}\p{N}]+)*|(?=(?:\p{N}-?){3})\p{N}+(?:-\p{N}+)*)(?![\p{L}\p{N}])/gu;
+  /(?<![\p{L}\p{N}])(?:(?=[\p{L}\p{N}_-]*\p{L})(?=(?:[\p{L}_-]*\p{N}){3})[\p{L}\p{N}]+(?:[-_][\p{L}\p{N}]+)*|(?=(?:\p{N}-?){3})\p{N}+(?:-\p{N}+)*)(?![\p{L}\p{N}])/gu;
 
 /**
  * The shape of ZEBRA-7741 is a word, a separator and about as many digits. A space counts as the separator only behind capitals,

@@ -48,6 +48,8 @@ const cases: readonly [NeedleOutcome, string][] = [
   ['lost', 'I do not know.'],
   ['lost', 'The launch code is not mentioned in the document.'],
   ['lost', 'ZEBRA'],
+  ['lost', 'You39:'],
+  ['lost', 'The answer is in room 44.'],
   ['lost', 'The code is ZEBRA-77'],
   ['lost', 'The text speaks about offices, parking, heating and the people who look after them all year.'],
   ['none', ''],
