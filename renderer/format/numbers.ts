@@ -56,7 +56,8 @@ export function percentOf(part: number, whole: number): string {
 }
 
 export function rate(perSecond: number | null): string {
-  return perSecond === null ? DASH : `${perSecond.toFixed(1)}/s`;
+  if (perSecond === null) return DASH;
+  return perSecond >= 1_000 ? `${grouped.format(perSecond)}/s` : `${perSecond.toFixed(1)}/s`;
 }
 
 /** Local time of day, 24 hours: 19:43:26 */

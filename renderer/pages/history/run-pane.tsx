@@ -78,7 +78,12 @@ export function RunPane({ run, onClose, onMove }: RunPaneProps) {
             Resume {count(left)}
           </Button>
         ) : null}
-        <Button icon={RotateCcw} disabled={run.state === 'running'} onClick={() => void runAgain(client, run)}>
+        <Button
+          icon={RotateCcw}
+          title={`${count(run.cellsTotal)} cells again, as a new run`}
+          disabled={run.state === 'running'}
+          onClick={() => void runAgain(client, run)}
+        >
           Run again
         </Button>
         <Button icon={Download} onClick={() => void exportRun(client, run.id, 'csv')}>

@@ -63,8 +63,8 @@ export function viewOfLive(live: LiveCall, simulating: boolean): CallView {
     startedAt: call.startedAt,
     model: call.request.model,
     simulated: closed?.simulated ?? simulating,
-    open: closed === null,
-    phase: closed === null ? call.phase : null,
+    open: closed === null && !live.vanished,
+    phase: closed === null && !live.vanished ? call.phase : null,
     seenAtMs: live.seenAtMs,
     numPredict: call.request.numPredict,
     numCtxRequested: call.request.numCtx,
@@ -84,7 +84,9 @@ export function viewOfLive(live: LiveCall, simulating: boolean): CallView {
     phases: closed === null ? null : phasesOf(closed),
     ending:
       closed === null
-        ? null
+        ? live.vanished
+          ? 'Its end was not seen by this page.'
+          : null
         : endingText({ ending: closed.ending, doneReason: closed.doneReason, abortedBy: null, error: closed.error }),
     expectation: call.preflight?.sentence ?? null,
     verdict: closed?.truncation ?? null,

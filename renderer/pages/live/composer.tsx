@@ -5,6 +5,7 @@ import type { ModelFacts, ModelSummary } from '../../../shared/contract/server.t
 import { Choice, Field, NumberBox, Problem } from '../../components/field.tsx';
 import { useEngine } from '../../stores/engine-context.ts';
 import { smallestModel } from '../../stores/default-probe.ts';
+import { useAction } from '../../frame/shortcuts.ts';
 import { buildRequest, contentOf, thinkChoices } from './build-request.ts';
 import type { Problems } from './build-request.ts';
 import { draft, useDraft } from './draft-store.ts';
@@ -29,12 +30,17 @@ export function Composer({ running, onSend, onStop }: ComposerProps) {
   const recent = useEngine((engine) => engine.recentCalls);
   const past = useMemo(() => recent.filter((call) => call.model === model).slice(-20), [recent, model]);
   const { request } = built;
+  const down = useEngine((engine) =>
+    engine.server?.state === 'up' ? null : (engine.server?.problem ?? 'No server answers.'),
+  );
   const send = useCallback(
     (policy?: Policy) => {
-      if (request !== null && !running) onSend(policy === undefined ? request : { ...request, policy });
+      if (request !== null && !running && down === null)
+        onSend(policy === undefined ? request : { ...request, policy });
     },
-    [request, running, onSend],
+    [request, running, down, onSend],
   );
+  useAction('start-or-stop', running ? onStop : request === null || down !== null ? null : send);
   return (
     <section aria-label="Composer" data-presents="no" className="flex min-h-0 min-w-0 flex-col overflow-auto border-r">
       <div className="flex min-h-0 flex-1 flex-col gap-2.5 px-6 pt-4 pb-2">
@@ -52,7 +58,8 @@ export function Composer({ running, onSend, onStop }: ComposerProps) {
       <PreflightGauge
         state={state}
         request={request}
-        problem={Object.values(built.problems)[0] ?? null}
+        problem={down ?? Object.values(built.problems)[0] ?? null}
+        down={down !== null}
         running={running}
         past={past}
         onUse={(numCtx) => {

@@ -26,7 +26,10 @@ export function GuidedProbe() {
       <p className="lead">Two-minute guided probe</p>
       <p className="max-w-[64ch]">
         Four texts from 2,000 to 120,000 characters with a code on the first line, at the server's default window and at
-        a wide one, on <ModelName name={model.name} />. You see where the code is lost although the status is 200.
+        a wide one, on the smallest model. You see where the code is lost although the status is 200.
+      </p>
+      <p className="flex gap-1">
+        Model <ModelName name={model.name} />
       </p>
       <div className="mt-3 flex items-center gap-3">
         <Button look="primary" icon={Play} disabled={starting} onClick={start}>

@@ -65,7 +65,6 @@ function Workbench() {
     draft.set({ numCtx: String(numCtx) });
     send({ ...again, numCtx, policy: again.policy === 'refuse' ? 'warn' : again.policy });
   };
-  useAction('start-or-stop', running ? stop : null);
   const exportRecord = useCallback(() => {
     if (record !== null) saveRecord(record);
   }, [record]);

@@ -12,6 +12,8 @@ export interface PreflightGaugeProps {
   readonly request: CallRequest | null;
   readonly problem: string | null;
   readonly running: boolean;
+  /** No server: nothing can be read or sent, and `problem` says why. */
+  readonly down: boolean;
   /** Closed calls of this model, for the time it may take. */
   readonly past: readonly CallSummary[];
   readonly onUse: (numCtx: number) => void;
@@ -20,13 +22,13 @@ export interface PreflightGaugeProps {
 }
 
 export function PreflightGauge(props: PreflightGaugeProps) {
-  const { state, request, problem } = props;
+  const { state, request, problem, down } = props;
   const { preflight } = state;
   return (
     <div
       className={`flex-none border-t px-6 pt-3 pb-4 ${state.stale && preflight !== null ? '[&_.lead]:text-ink-3!' : ''}`}
     >
-      {preflight === null ? (
+      {preflight === null || down ? (
         <EmptyGauge
           text={problem ?? state.denial?.message ?? (request === null ? 'Write a message.' : 'Estimating')}
           next={state.denial?.next ?? ''}
@@ -103,7 +105,7 @@ function basis({
 }
 
 function Buttons(props: PreflightGaugeProps) {
-  const { state, request, running, onUse, onSend, onStop } = props;
+  const { state, request, running, down, onUse, onSend, onStop } = props;
   const preflight = state.preflight;
   const over =
     preflight?.outcome === 'does-not-fit' ||
@@ -133,7 +135,7 @@ function Buttons(props: PreflightGaugeProps) {
           <Button
             look={offer === null ? 'primary' : 'plain'}
             {...(over ? {} : { icon: Send })}
-            disabled={request === null}
+            disabled={request === null || down}
             onClick={() => {
               onSend(over && request?.policy === 'refuse' ? 'allow' : undefined);
             }}

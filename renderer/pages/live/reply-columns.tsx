@@ -18,7 +18,7 @@ export interface ReplyColumnsProps {
 export function ReplyColumns({ current, last, facts }: ReplyColumnsProps) {
   const calls = last === null ? [current] : [current, last];
   const mixed = last !== null && last.model !== current.model;
-  const longestMs = Math.max(...calls.map((call) => call.phases?.wholeMs ?? 0));
+  const longestMs = Math.max(...calls.map(lengthMs));
   const nowMs = useNow(current.open);
   const spanMs = Math.max(longestMs, current.open ? nowMs - current.seenAtMs : 0, 1);
   const columns = last === null ? 'grid-cols-[72px_minmax(0,1fr)]' : 'grid-cols-[72px_minmax(0,1fr)_minmax(0,1fr)]';
@@ -47,6 +47,12 @@ export function ReplyColumns({ current, last, facts }: ReplyColumnsProps) {
       ))}
     </div>
   );
+}
+
+/** A server may report phases that are longer together than the call was here; the scale holds both. */
+function lengthMs({ phases }: CallView): number {
+  if (phases === null) return 0;
+  return Math.max(phases.wholeMs, (phases.loadMs ?? 0) + (phases.promptMs ?? 0) + (phases.answerMs ?? 0));
 }
 
 function ColumnHead({ call, text, names }: { call: CallView; text: string; names: boolean }) {
@@ -96,7 +102,7 @@ function TimeBar({ call, spanMs, nowMs }: { call: CallView; spanMs: number; nowM
   ].filter((part) => part !== null);
   return (
     <div className="min-w-0 py-2">
-      <div className="relative flex h-3 items-center gap-px border-b">
+      <div className="relative flex h-3 items-center gap-px overflow-hidden border-b">
         <i
           className="block h-2 flex-none shadow-[inset_0_0_0_1px_var(--line-field)]"
           style={{ width: share(loadMs) }}

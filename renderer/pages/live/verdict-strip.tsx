@@ -114,6 +114,7 @@ function NextRow({ call, record, onSendWith, onOpenRaw }: VerdictStripProps) {
       )}
       {offer === null ? null : (
         <Button
+          title={`1 call: at most ${count((call.figures?.sent ?? 0) + call.numPredict)} tokens, prompt and reply together`}
           onClick={() => {
             onSendWith(offer);
           }}
