@@ -159,6 +159,35 @@ describe('generate', () => {
   });
 });
 
+test('what is wrong first is told first: thinking, what the model is for, tools, options', async () => {
+  await withSimulator({}, async (simulator) => {
+    const tools = [{ type: 'function', function: { name: 'f' } }];
+    const errorOf = async (body: Record<string, unknown>): Promise<unknown> =>
+      (await chat(simulator, 'hi', body)).last['error'];
+    const wrong = { model: 'sim-embed', think: true, tools, options: { num_ctx: 'x' } };
+    expect(await errorOf(wrong)).toBe('"sim-embed" does not support thinking');
+    expect(await errorOf({ ...wrong, think: false })).toBe('"sim-embed" does not support chat');
+    expect(await errorOf({ ...wrong, think: false, model: 'sim-olmo3-think' })).toBe(
+      'registry.ollama.ai/library/sim-olmo3-think:latest does not support tools',
+    );
+    expect(await errorOf({ ...wrong, think: false, model: 'sim-reader' })).toBe(
+      'option "num_ctx" must be of type integer',
+    );
+    const suffix = await post(simulator, '/api/generate', { model: 'sim-reader', prompt: 'a', suffix: 'b' });
+    expect(suffix.last['error']).toBe('registry.ollama.ai/library/sim-reader:latest does not support insert');
+  });
+});
+
+test('generate with a system text over the window tells at DEBUG that nothing more could be dropped', async () => {
+  await withSimulator({ debug: true }, async (simulator) => {
+    const ask = { model: 'sim-reader', prompt: 'Hello', stream: false, options: { num_ctx: 512 } };
+    await post(simulator, '/api/generate', { ...ask, prompt: long });
+    expect(logged(simulator, 'truncating input messages')).toEqual([]);
+    await post(simulator, '/api/generate', { ...ask, system: filler(4_000) });
+    expect(logged(simulator, 'truncating input messages')[0]).toMatch(/ truncated=1$/);
+  });
+});
+
 describe('names', () => {
   test.each([
     'sim-reader',

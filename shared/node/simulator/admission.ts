@@ -24,6 +24,9 @@ export function lookUp(state: SimulatorState, request: ParsedRequest): LookUp {
   if (name !== '' && !isValidName(name)) return { ok: false, status: 400, error: 'invalid model name' };
   const profile = name === '' ? null : findProfile(state, name);
   if (profile === null) return { ok: false, status: 404, error: `model '${name}' not found` };
+  if (request.topLogprobs < 0 || request.topLogprobs > 20) {
+    return { ok: false, status: 400, error: 'top_logprobs must be between 0 and 20' };
+  }
   if (request.raw && (request.template !== '' || request.system !== undefined || request.context.length > 0)) {
     return { ok: false, status: 400, error: 'raw mode does not support template, system, or context' };
   }
@@ -32,21 +35,19 @@ export function lookUp(state: SimulatorState, request: ParsedRequest): LookUp {
 
 /** Asks for nothing: loads the model. */
 export function isEmpty(request: ParsedRequest): boolean {
-  return request.kind === 'chat'
-    ? (request.messages ?? []).length === 0
-    : request.prompt === '' && request.suffix === '';
+  return request.kind === 'chat' ? (request.messages ?? []).length === 0 : request.prompt === '';
 }
 
 /** Text of the 400, or null. `think: false` is fine everywhere. */
 export function capabilityProblem(profile: ModelProfile, request: ParsedRequest): string | null {
   const can = profile.capabilities;
   const full = `registry.ollama.ai/library/${profile.name}`;
+  const wantsThinking = request.think !== undefined && request.think !== false;
+  if (wantsThinking && !can.includes('thinking') && request.relaxThinking !== true)
+    return `"${request.model}" does not support thinking`;
   if (!can.includes('completion'))
     return `"${request.model}" does not support ${request.kind === 'chat' ? 'chat' : 'generate'}`;
   if (request.tools.length > 0 && !can.includes('tools')) return `${full} does not support tools`;
   if (request.suffix !== '' && !can.includes('insert')) return `${full} does not support insert`;
-  const wantsThinking = request.think !== undefined && request.think !== false;
-  if (wantsThinking && !can.includes('thinking') && request.relaxThinking !== true)
-    return `"${request.model}" does not support thinking`;
   return null;
 }

@@ -19,7 +19,7 @@ import { createReplyWriter, type ReplyWriter } from './reply-writer.ts';
 import { readOptions, type RunnerOptions } from './runner-options.ts';
 import type { Lease, Slot } from './scheduler.ts';
 import { checkFormat, createFirstPass, runsInTwoPasses, secondPassMessages, secondPassSuffix } from './structured.ts';
-import { renderChat, renderGenerate } from './templates.ts';
+import { fillTemplate, generateMessages, renderChat } from './templates.ts';
 import { nowMs } from './wire.ts';
 
 /** Runs one request into a sink. Never rejects for what a client or a model did; the sink has the error then. */
@@ -105,11 +105,13 @@ async function withRunner(turn: Turn): Promise<void> {
   await (inTwo ? answerInTwoPasses(turn, slot, fitted) : answer(turn, slot, fitted));
 }
 
-/** The prompt text after whole messages were dropped. */
+/** The prompt text after whole messages were dropped. A raw prompt or a template in the request has no messages. */
 function promptOf(turn: Turn): string {
-  const { request, state } = turn;
-  if (request.kind === 'generate') return renderGenerate(turn.profile, request, contextText(turn));
-  return fitMessages(turn, chatMessages(turn), isNative(turn), state);
+  const { request, profile, state } = turn;
+  if (request.kind === 'chat') return fitMessages(turn, chatMessages(turn), isNative(turn), state);
+  if (request.raw) return request.prompt;
+  if (request.template !== '') return contextText(turn) + fillTemplate(profile, request);
+  return contextText(turn) + fitMessages(turn, generateMessages(profile, request), false, state);
 }
 
 /** Drops messages until the rest fits, and logs it as the path does. */
@@ -139,12 +141,10 @@ export function chatMessages(turn: Turn): readonly ChatMessage[] {
 
 export function renderFor(turn: Turn, messages: readonly ChatMessage[]): string {
   const { profile, state, request } = turn;
-  const isLegacy = profile.mode === 'native' && !state.behaviour.hasNativePath;
-  return renderChat(
-    isLegacy ? (profile.generateTemplate ?? profile.template) : profile.template,
-    messages,
-    request.tools,
-  );
+  // A native model's own template layer, used by generate and by servers before the native path.
+  const usesLayer = request.kind === 'generate' || (profile.mode === 'native' && !state.behaviour.hasNativePath);
+  const layout = usesLayer ? (profile.generateTemplate ?? profile.template) : profile.template;
+  return renderChat(layout, messages, request.tools);
 }
 
 export interface Fitted {

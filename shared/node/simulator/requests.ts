@@ -73,7 +73,8 @@ function parseWith(
 ): Parsed {
   try {
     const request = build(decodeObject(body, struct, types));
-    if (request.topLogprobs < 0 || request.topLogprobs > 20)
+    // Generate looks the model up first.
+    if (request.kind === 'chat' && (request.topLogprobs < 0 || request.topLogprobs > 20))
       return { ok: false, status: 400, error: 'top_logprobs must be between 0 and 20' };
     return { ok: true, request };
   } catch (error) {

@@ -18,21 +18,18 @@ export function renderChat(layout: Layout, messages: readonly ChatMessage[], too
   }
 }
 
-/** The prompt of /api/generate: system and prompt as two messages, or the text as it stands when raw. */
-export function renderGenerate(profile: ModelProfile, request: ParsedRequest, contextText: string): string {
-  if (request.raw) return request.prompt;
-  const system = request.system ?? profile.system;
-  if (request.template !== '') return contextText + fillTemplate(request.template, system ?? '', request.prompt);
-  const messages: ChatMessage[] = [];
-  if (system !== null && system !== '') messages.push({ role: 'system', content: system });
-  messages.push({ role: 'user', content: request.prompt });
-  return contextText + renderChat(profile.generateTemplate ?? profile.template, messages);
+/** /api/generate as a chat of system and prompt. */
+export function generateMessages(profile: ModelProfile, request: ParsedRequest): readonly ChatMessage[] {
+  const system = request.system ?? profile.system ?? '';
+  const prompt: ChatMessage = { role: 'user', content: request.prompt };
+  return system === '' ? [prompt] : [{ role: 'system', content: system }, prompt];
 }
 
-/** The two fields people use in a template of their own; everything else of Go's template language stays as it is. */
-function fillTemplate(template: string, system: string, prompt: string): string {
-  const fields: Readonly<Record<string, string>> = { System: system, Prompt: prompt };
-  return template.replace(/\{\{-?\s*\.(System|Prompt)\s*-?\}\}/g, (_match, name: string) => fields[name] ?? '');
+/** A template in the request: the two fields people use; everything else of Go's template language stays as it is. */
+export function fillTemplate(profile: ModelProfile, request: ParsedRequest): string {
+  const system = request.system ?? profile.system ?? '';
+  const fields: Readonly<Record<string, string>> = { System: system, Prompt: request.prompt };
+  return request.template.replace(/\{\{-?\s*\.(System|Prompt)\s*-?\}\}/g, (_match, name: string) => fields[name] ?? '');
 }
 
 /** The system text goes into the first user turn; an assistant turn at the end stays open, to be continued. */
