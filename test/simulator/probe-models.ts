@@ -1,7 +1,11 @@
 /** The models of the recordings as profiles, and how a real tokenizer counts where the simulator's differs. */
 import { readFileSync } from 'node:fs';
 import { profileOf, type ModelProfile } from '../../shared/node/simulator/index.ts';
+import type { ChatMessage } from '../../shared/node/simulator/options.ts';
+import { renderChat } from '../../shared/node/simulator/templates.ts';
 import { createTokenizer } from '../../shared/node/simulator/tokenizer.ts';
+import { promptTokensOf } from './recorded-scripts.ts';
+import type { Recording } from './recordings.ts';
 
 const gemma: Partial<ModelProfile> = {
   architecture: 'gemma3',
@@ -47,6 +51,30 @@ export function countAsGemma(text: string, version: string): number {
   const words = occurrences(/Noted|\bmeetin\b|\bSectio\b/g);
   const feeds = version.startsWith('0.24') ? occurrences(/\n\n/g) : 0;
   return tokenizer.count(text) + tags + words + feeds;
+}
+
+/**
+ * Pinned counts for one recording: its own count for the prompt it ended with (cut or not), Gemma's for every other text that
+ * is tried on the way there. Without BOS.
+ */
+export function pinsOf(recording: Recording, version: string): (text: string) => number {
+  const counted = promptTokensOf(recording);
+  if (counted === null) return (text) => countAsGemma(text, version);
+  const final = finalPrompt(recording, version);
+  return (text) => (final === null || text === final ? counted - 1 : countAsGemma(text, version));
+}
+
+/** The prompt left after message dropping, rebuilt from what the log says was kept; null = nothing was dropped. */
+function finalPrompt(recording: Recording, version: string): string | null {
+  const line = recording.log.find((entry) => entry.includes('messages which exceed context length'));
+  const messages = (recording.request.body as { messages?: ChatMessage[] } | null)?.messages;
+  if (line === undefined || messages === undefined) return null;
+  const told = Number(/truncated=(\d+)/.exec(line)?.[1]);
+  const isNative = line.includes('native');
+  const from = isNative ? told : messages.length - told;
+  const kept = [...messages.slice(0, from).filter((message) => message.role === 'system'), ...messages.slice(from)];
+  const isLegacy = version.startsWith('0.24') && JSON.stringify(recording.request.body).includes('probe-native');
+  return renderChat(isNative ? 'chatml' : isLegacy ? 'prompt-only' : 'turns', kept);
 }
 
 /** The TEMPLATE layer of the recorded model, as /api/show gave it. */
