@@ -18,11 +18,11 @@ export function foldToWords(text: string): string {
 
 /**
  * Finds one token in a folded text: its letters and digits in order, with at most a few other signs between them, and not as a
- * part of a longer word or number. Returns null for a token without letters and digits.
+ * part of a longer word or number. Returns null for a token without letters and digits, or with more than 200.
  */
 export function tokenPattern(token: string): RegExp | null {
   const signs = [...fold(token)].filter((sign) => /[\p{L}\p{N}]/u.test(sign));
-  if (signs.length === 0) return null;
+  if (signs.length === 0 || signs.length > TOKEN_SIGNS_MAX) return null;
   const body = signs
     .map((sign, index) => (index === 0 ? sign : `${gapBefore(item(signs, index - 1), sign)}${sign}`))
     .join('');
@@ -37,6 +37,9 @@ export function tokenPattern(token: string): RegExp | null {
 export function wordSigns(token: string): string {
   return /^[\x20-\x7e]*$/.test(token.normalize('NFKC')) ? 'A-Za-z\\p{N}' : '\\p{L}\\p{N}';
 }
+
+/** An expression for a longer one overflows the engine's stack. */
+const TOKEN_SIGNS_MAX = 200;
 
 /** Combining marks, and everything that takes no room: zero width, direction, soft hyphen, variation selectors, tags. */
 const INVISIBLE = /[\p{M}\p{Cf}\u034f\u115f\u1160\u3164\uffa0]/gu;

@@ -69,14 +69,22 @@ function candidates(said: Said, needle: Needle): string[] {
   if (shaped.length > 0) return shaped;
   // A short answer without such a token can still be a code of another form. A sentence that says "not found" is none.
   if (said.words.split(' ').length > SHORT_ANSWER_WORDS_MAX) return [];
-  return [...plain.matchAll(OTHER_CODE)].map((match) => match[0]).slice(0, CANDIDATES_MAX);
+  return [...plain.matchAll(WORDS)]
+    .map((match) => match[0])
+    .filter(looksLikeCode)
+    .slice(0, CANDIDATES_MAX);
 }
 
 const CANDIDATES_MAX = 50;
 const SHORT_ANSWER_WORDS_MAX = 8;
-/** At least three digits, with or without letters. */
-const OTHER_CODE =
-  /(?<![\p{L}\p{N}])(?:(?=[\p{L}\p{N}_-]*\p{L})(?=(?:[\p{L}_-]*\p{N}){3})[\p{L}\p{N}]+(?:[-_][\p{L}\p{N}]+)*|(?=(?:\p{N}-?){3})\p{N}+(?:-\p{N}+)*)(?![\p{L}\p{N}])/gu;
+/** Words and numbers, joined ones as one. Each sign is looked at once, however the answer is made. */
+const WORDS = /[\p{L}\p{N}]+(?:[-_][\p{L}\p{N}]+)*/gu;
+
+/** At least three digits, with or without letters, and short enough to be given as a code. */
+const looksLikeCode = (word: string): boolean =>
+  word.length <= CODE_CHARACTERS_MAX && (word.match(/\p{N}/gu)?.length ?? 0) >= 3;
+
+const CODE_CHARACTERS_MAX = 64;
 
 /**
  * The shape of ZEBRA-7741 is a word, a separator and about as many digits. A space counts as the separator only behind capitals,
