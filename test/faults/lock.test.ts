@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { acquireLock, lockHolder } from '../../shared/node/storage/lock.ts';
@@ -81,4 +81,14 @@ describe('the lock of the data folder', () => {
     expect(said.filter((line) => line === 'held')).toHaveLength(1);
     expect(said.filter((line) => line?.startsWith('refused Spillway already runs'))).toHaveLength(3);
   });
+});
+
+test('a lock.json that cannot be written does not stop the lock', () => {
+  const folder = freshFolder();
+  mkdirSync(join(folder, 'lock.json', 'in the way'), { recursive: true });
+  const lock = value(acquireLock({ folder }, mine));
+  expect(lockHolder({ folder })).toBeNull();
+  expect(acquireLock({ folder }, mine)).toMatchObject({ denial: { code: 'busy' } });
+  lock.release();
+  value(acquireLock({ folder }, mine)).release();
 });

@@ -25,7 +25,7 @@ export function storageDenial(error: unknown, file: string): { ok: false; denial
   switch (sqliteCodeOf(error)) {
     case 'SQLITE_FULL':
       return denied('storage-full', `The disk is full: ${file} cannot grow. Nothing that was saved is lost.`, {
-        next: 'Free some space or delete old runs, then try again.',
+        next: 'Free some space on that disk, then try again.',
       });
     case 'SQLITE_BUSY':
     case 'SQLITE_LOCKED':

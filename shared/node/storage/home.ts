@@ -31,9 +31,7 @@ export function openHome(
   try {
     makeFolder(folder);
     if (!statSync(folder).isDirectory()) return notUsable(home, 'a file stands in its place');
-    const probe = join(folder, `.write-check-${process.pid}`);
-    writeFileSync(probe, 'x', { mode: 0o600 });
-    rmSync(probe, { force: true });
+    proveWritable(folder);
     return ok(home);
   } catch (error) {
     return notUsable(home, reasonOf(error));
@@ -51,6 +49,18 @@ function homeFolder(flag: string | undefined, environment: NodeJS.ProcessEnv): P
 function absolute(folder: string): string {
   const trimmed = folder.trim();
   return /^~(?=$|[\\/])/.test(trimmed) ? join(homedir(), trimmed.slice(1)) : resolve(trimmed);
+}
+
+function proveWritable(folder: string): void {
+  const probe = join(folder, `.write-check-${process.pid}`);
+  try {
+    writeFileSync(probe, 'x', { mode: 0o600 });
+  } catch (error) {
+    // On a full disk old runs can still be read; writes are refused one by one.
+    if (!['ENOSPC', 'EDQUOT'].includes(systemCodeOf(error) ?? '')) throw error;
+  } finally {
+    rmSync(probe, { force: true });
+  }
 }
 
 /** Level by level: mkdir's own `recursive` never returns where a parent is there but takes no folders (as in /proc). */

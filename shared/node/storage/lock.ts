@@ -3,7 +3,7 @@
  * a small SQLite file: it ends with its process, also after kill -9, and no other process that happens to get the same
  * number can be taken for its holder. Who holds it stands beside it in `lock.json`, for the message only.
  */
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import BetterSqlite3 from 'better-sqlite3';
 import { z } from 'zod';
@@ -43,7 +43,7 @@ export function acquireLock(home: { readonly folder: string }, info: LockInfo): 
     update,
     release: () => {
       if (!database.open) return;
-      rmSync(infoFile(home), { force: true });
+      removeInfo(home);
       database.close();
     },
   });
@@ -107,6 +107,21 @@ const infoFile = (home: { readonly folder: string }): string => join(home.folder
 /** Written beside and renamed, so that a reader never sees half of it. */
 function writeInfo(home: { readonly folder: string }, info: LockInfo): void {
   const parts = `${infoFile(home)}.${info.pid}`;
-  writeFileSync(parts, `${JSON.stringify(info)}\n`, { mode: 0o600 });
-  renameSync(parts, infoFile(home));
+  try {
+    writeFileSync(parts, `${JSON.stringify(info)}\n`, { mode: 0o600 });
+    renameSync(parts, infoFile(home));
+  } catch (error) {
+    // A full disk: the lock holds all the same, only its message knows less.
+    if (systemCodeOf(error) === null) throw error;
+    rmSync(parts, { force: true });
+  }
+}
+
+function removeInfo(home: { readonly folder: string }): void {
+  try {
+    unlinkSync(infoFile(home));
+  } catch (error) {
+    // There is none, or it cannot be removed: without the lock it says nothing.
+    if (systemCodeOf(error) === null) throw error;
+  }
 }
