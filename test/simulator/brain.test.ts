@@ -137,6 +137,23 @@ test('a looping agent calls the same tool with the same arguments, whatever come
   });
 });
 
+test('the same requests in the same order give the same ids, with another seed others', async () => {
+  const tools = [{ type: 'function', function: { name: 'f' } }];
+  const idsWith = (seed: number): Promise<unknown[]> =>
+    withSimulator({ seed }, async (simulator) => {
+      const ids: unknown[] = [];
+      for (let turn = 0; turn < 2; turn += 1) {
+        const reply = await chat(simulator, 'Go.', { model: 'sim-loop', tools });
+        ids.push((reply.last['message'] as { tool_calls: { id: string }[] }).tool_calls[0]?.id);
+      }
+      return ids;
+    });
+  const first = await idsWith(7);
+  expect(new Set(first).size).toBe(2);
+  expect(await idsWith(7)).toEqual(first);
+  expect(await idsWith(8)).not.toEqual(first);
+});
+
 test('structured answers are JSON of the asked shape', async () => {
   await withSimulator({}, async (simulator) => {
     const format = {

@@ -1,4 +1,5 @@
 /** The HTTP side on the wire: origins, hosts, methods, framing, bodies. */
+import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { sendRaw, type RawReply } from './recordings.ts';
 import { post, withSimulator } from './with-simulator.ts';
@@ -133,6 +134,40 @@ describe('bodies', () => {
       );
       expect([reply.status, reply.last['done']]).toEqual([200, true]);
     });
+  });
+});
+
+describe('odd clients', () => {
+  const bytes = (text: string): Promise<string> =>
+    withSimulator(
+      {},
+      (simulator) =>
+        new Promise((resolve, reject) => {
+          const socket = connect(simulator.port, '127.0.0.1');
+          let received = '';
+          socket.on('data', (part) => (received += part.toString()));
+          socket.on('end', () => resolve(received));
+          socket.on('error', reject);
+          socket.write(text);
+        }),
+    );
+
+  test('no Host in HTTP/1.1 is refused, in HTTP/1.0 it is fine', async () => {
+    expect(await bytes('GET /api/version HTTP/1.1\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 400 Bad Request\r\n[^]*missing required Host header$/,
+    );
+    expect(await bytes('GET /api/version HTTP/1.0\r\n\r\n')).toMatch(/ 200 OK\r\n[^]*"version"/);
+  });
+
+  test('a stream in HTTP/1.0 has no chunks and ends with the connection', async () => {
+    const body = JSON.stringify({ model: 'sim-reader', prompt: 'Count from 1 to 3.' });
+    const reply = await bytes(`POST /api/generate HTTP/1.0\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    expect(reply).not.toContain('Transfer-Encoding');
+    expect(reply.slice(reply.indexOf('\r\n\r\n') + 4)).toMatch(/^\{[^]*"done":true[^]*\}\n$/);
+  });
+
+  test('what is no HTTP is refused', async () => {
+    expect(await bytes('hello\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
   });
 });
 

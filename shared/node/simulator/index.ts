@@ -60,6 +60,7 @@ function createState(options: SimulatorOptions): SimulatorState {
     scheduler: createScheduler({ behaviour, log, wait, ...full }),
     log,
     faults: new Set(options.faults),
+    turns: { count: 0 },
     aborted: [],
     wait,
   };

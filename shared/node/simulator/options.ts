@@ -277,6 +277,8 @@ export interface SimulatorState {
   readonly scheduler: Scheduler;
   readonly log: SimulatorLog;
   readonly faults: Set<FaultName>;
+  /** Requests to a model so far. */
+  readonly turns: { count: number };
   readonly aborted: AbortedCall[];
   /** Waits for model time, scaled; 0 comes back at once. Rejects never; returns early when the signal aborts. */
   wait(milliseconds: number, signal: AbortSignal | null): Promise<void>;

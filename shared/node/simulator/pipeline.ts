@@ -30,6 +30,7 @@ export async function runRequest(
   signal: AbortSignal,
 ): Promise<void> {
   const startedMs = nowMs();
+  const number = (state.turns.count += 1);
   const refused = faultRefusal(state.faults);
   if (refused !== null) return sink.refuse(refused.status, refused.error);
   const found = lookUp(state, request);
@@ -51,7 +52,17 @@ export async function runRequest(
   );
   if (!got.ok) return sink.refuse(got.status, got.error);
   try {
-    await withRunner({ state, request, profile, options: options.options, lease: got.lease, sink, signal, startedMs });
+    await withRunner({
+      state,
+      request,
+      profile,
+      options: options.options,
+      lease: got.lease,
+      sink,
+      signal,
+      startedMs,
+      number,
+    });
   } finally {
     got.lease.release();
   }
@@ -67,6 +78,8 @@ export interface Turn {
   readonly sink: ReplySink;
   readonly signal: AbortSignal;
   readonly startedMs: number;
+  /** Counts requests from 1: with the seed it decides ids. */
+  readonly number: number;
 }
 
 /** Tokens of a text without BOS. */

@@ -25,7 +25,7 @@ export function createReplyWriter(turn: Turn, until: ((piece: FamilyPiece) => bo
   // llama-server delivers calls with the last chunk, whatever the family.
   const holdsCalls = isNative(turn) || familyCapabilities(profile.family).toolCallsInFinalChunk;
   const sendsEmpty = request.kind === 'generate' && !hasOwnParser(profile.family);
-  const random = seededRandom(`${state.options.seed}/${turn.startedMs}`);
+  const random = seededRandom(`${state.options.seed}/${turn.number}`);
   const heldCalls: ToolCall[] = [];
   let failed = false;
   let hides = until;

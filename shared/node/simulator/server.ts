@@ -14,8 +14,12 @@ import { goHeaders, goJson, type RawHeaders } from './wire.ts';
 
 /** Not listening yet. */
 export function createHttpServer(state: SimulatorState): Server {
-  const server = createServer((request, response) => {
+  const limits = { maxHeaderSize: headerBytesMax, requireHostHeader: false };
+  const server = createServer(limits, (request, response) => {
     void serve(state, request, response);
+  });
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end(badRequest('400 Bad Request'));
   });
   // Go's server has no time limits of its own.
   server.keepAliveTimeout = 0;
@@ -36,6 +40,12 @@ const routes: Readonly<Record<string, RouteHandler>> = {
 
 const headPaths = new Set(['/', '/api/version', '/api/tags']);
 const bodyBytesMax = 256_000_000;
+const headerBytesMax = 1_048_576;
+
+/** What Go's server says before any handler sees the request. */
+function badRequest(text: string): string {
+  return `HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${text}`;
+}
 
 function model(context: RouteContext, parsed: Parsed): Promise<void> | void {
   if (!parsed.ok) return context.json(parsed.status, { error: parsed.error });
@@ -43,6 +53,10 @@ function model(context: RouteContext, parsed: Parsed): Promise<void> | void {
 }
 
 async function serve(state: SimulatorState, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.httpVersion === '1.1' && request.headers.host === undefined) {
+    response.socket?.end(badRequest('400 Bad Request: missing required Host header'));
+    return;
+  }
   const startedMs = performance.now();
   const controller = new AbortController();
   const path = (request.url ?? '/').split('?')[0] ?? '/';
@@ -160,7 +174,7 @@ function writeHead(
   response.sendDate = false;
   // Go names the connection only when it closes; without this Node adds keep-alive.
   response.removeHeader('connection');
-  response.writeHead(status, goHeaders([...own, ...headers], bytes, closes));
+  response.writeHead(status, goHeaders([...own, ...headers], bytes, closes, request.httpVersion !== '1.0'));
   return true;
 }
 

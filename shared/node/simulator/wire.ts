@@ -42,16 +42,16 @@ export type RawHeaders = readonly (readonly [string, string])[];
 
 /**
  * Headers in Go's order: the handler's own, sorted by name, then Date, Content-Length, Connection, Transfer-Encoding.
- * `bytes` null = a stream of unknown length.
+ * `bytes` null = a stream of unknown length, which an HTTP/1.0 client gets up to the end of the connection.
  */
-export function goHeaders(own: RawHeaders, bytes: number | null, closes: boolean): string[] {
+export function goHeaders(own: RawHeaders, bytes: number | null, closes: boolean, knowsChunks = true): string[] {
   const sorted = [...own].sort((a, b) => (a[0] < b[0] ? -1 : 1));
   const flat = sorted.flatMap(([name, value]) => [name, value]);
   flat.push('Date', new Date().toUTCString());
   const isChunked = bytes === null || bytes > contentLengthMaxBytes;
   if (!isChunked) flat.push('Content-Length', String(bytes));
   if (closes) flat.push('Connection', 'close');
-  if (isChunked) flat.push('Transfer-Encoding', 'chunked');
+  if (isChunked && knowsChunks) flat.push('Transfer-Encoding', 'chunked');
   return flat;
 }
 
