@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { denied, ok } from '../../shared/contract/denials.ts';
 import { eventSchema } from '../../shared/contract/events.ts';
 import type { EngineEvent } from '../../shared/contract/events.ts';
-import { FRAME_EVENTS_MAX } from '../../shared/contract/frames.ts';
+import { FRAME_EVENTS_MAX, FRAME_INTERVAL_MS } from '../../shared/contract/frames.ts';
 import { requests } from '../../shared/contract/requests.ts';
 import type { RequestName } from '../../shared/contract/requests.ts';
 import type { CallId } from '../../shared/contract/ids.ts';
@@ -191,8 +191,10 @@ describe.each([memory, webSocket, fakeIpc])('over $name', (carrier) => {
     line.transport.onFrame((frame) =>
       order.push(...frame.events.map((event) => (event.type === 'notice-raised' ? event.text : event.type))),
     );
-    line.door.answerWith((name) => {
+    line.door.answerWith(async (name) => {
       line.door.emit(notice('during'));
+      // Long enough for a frame to go out, if anything let it.
+      await new Promise((resolve) => setTimeout(resolve, 3 * FRAME_INTERVAL_MS));
       return ok(samples[name].result);
     });
     line.door.emit(notice('before'));

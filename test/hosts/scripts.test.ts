@@ -1,7 +1,10 @@
 /** How a start script finds out what can run here. */
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isOlderThanSources } from '../../scripts/builds.ts';
 import { findElectron, hasDisplay } from '../../scripts/electron-binary.ts';
@@ -88,4 +91,32 @@ describe('a build is made again', () => {
     at(join(folder, 'source/deep'), 300);
     expect(isOlderThanSources(folder, build)).toBe(true);
   });
+});
+
+describe('npm start', () => {
+  test.each([
+    [
+      'no Electron',
+      { DISPLAY: ':0' },
+      'Electron is not installed (npx install-electron fetches it): Spillway opens in the browser instead.',
+    ],
+    ...(process.platform === 'linux'
+      ? [
+          [
+            'no display',
+            { DISPLAY: '', WAYLAND_DISPLAY: '' },
+            'There is no display for the desktop window: Spillway opens in the browser instead.',
+          ] as const,
+        ]
+      : []),
+  ] as const)(
+    'with %s says so in one line and goes on in the browser, with the same options',
+    async (_what, environment, line) => {
+      const start = fileURLToPath(new URL('../../scripts/start.ts', import.meta.url));
+      const env = { ...process.env, ...environment, ELECTRON_OVERRIDE_DIST_PATH: join(folder, 'nowhere') };
+      // Asked for help, the host needs no page: nothing is built for this.
+      const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', start, '--help'], { env });
+      expect(stdout.split('\n').slice(0, 2)).toEqual([line, 'Spillway in the browser.']);
+    },
+  );
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { ok } from '../../shared/contract/denials.ts';
-import { MESSAGE_BYTES_MAX, toScreenSchema } from '../../shared/contract/frames.ts';
+import { FRAME_INTERVAL_MS, MESSAGE_BYTES_MAX, toScreenSchema } from '../../shared/contract/frames.ts';
 import { SCREENS_MAX } from '../../shared/node/rpc/web-sockets.ts';
 import { connectBrowser, isConnected, until } from '../contract/carriers.ts';
 import { notice } from '../contract/samples.ts';
@@ -64,11 +64,12 @@ describe('screens', () => {
     socket.pause();
     const text = 'x'.repeat(2_000);
     let emitted = 0;
-    // Far more than the buffers of the operating system take, over several frames.
+    // Each round fits into one frame. Together they are far more than the operating system buffers: without holding back,
+    // all of it would be written, and nothing lost.
     for (let round = 0; round < 20; round += 1) {
-      for (let index = 0; index < 2_000; index += 1) door.emit(notice(text));
-      emitted += 2_000;
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      for (let index = 0; index < 800; index += 1) door.emit(notice(text));
+      emitted += 800;
+      await new Promise((resolve) => setTimeout(resolve, 1.5 * FRAME_INTERVAL_MS));
     }
     socket.resume();
     await until(() => seen + dropped === emitted, 'all events to be seen or counted');
