@@ -9,10 +9,12 @@ import {
   LETTER,
   LINE_BREAK,
   PUNCTUATION,
+  RARE_ALPHABET,
   type Script,
   SPACE,
   classOfUnit,
   perUnit,
+  unitClasses,
 } from './scripts.ts';
 
 /** Unrounded table values of a text. `characters` are UTF-16 units. */
@@ -39,7 +41,7 @@ export function createTextCounter(): TextCounter {
     highOther: 0,
     latinUnits: 0,
     characters: 0,
-    units: new Float64Array(16),
+    units: new Float64Array(unitClasses.length),
   };
   // The open run: the slice after may continue it.
   let runClass = -1;
@@ -109,6 +111,7 @@ function closeRun(
       // A word that an accented letter cut in two is still one word.
       sums.low += previousClass === LATIN_EXTENDED ? 0 : Math.max(1, length / 16);
       sums.likelyLatin += previousClass === LATIN_EXTENDED ? length * 0.12 : wordTokens(length, humps, capitals);
+      if (previousClass === DIGIT) closeMixed(sums);
       return;
     case LATIN_EXTENDED:
       sums.latinUnits += length;
@@ -120,17 +123,18 @@ function closeRun(
       sums.latinUnits += length;
       sums.low += Math.ceil(length / 3) / (previousClass === LETTER ? 2 : 1);
       sums.likelyLatin += length + (previousClass === SPACE ? 1 : 0);
+      if (previousClass === LETTER) closeMixed(sums);
       return;
     case PUNCTUATION:
       sums.latinUnits += length;
-      sums.low += 0.3 + (length - 1) / 32;
-      sums.likelyLatin += 1 + Math.max(0, length - 3) / 4;
+      sums.low += 0.3 + (length - 1) / 80;
+      sums.likelyLatin += 1 + Math.min(Math.max(0, length - 3), 9) / 4 + Math.max(0, length - 12) / 24;
       return;
     case SPACE:
       sums.latinUnits += length;
       // One space belongs to the word after it.
       sums.low += (length - 1) / 128;
-      sums.likelyLatin += length === 1 ? 0 : 1 + length / 24;
+      sums.likelyLatin += length === 1 ? 0 : 1 + length / 40;
       return;
     case LINE_BREAK:
       sums.latinUnits += length;
@@ -138,9 +142,10 @@ function closeRun(
       sums.likelyLatin += 1 + (length - 1) / 24;
       return;
     case ALPHABET:
+    case RARE_ALPHABET:
       sums.low += Math.max(1, length / 5);
       sums.likelyOther += Math.max(1, length / 2.8);
-      sums.highOther += Math.max(1, length * 0.9);
+      sums.highOther += Math.max(1, length * (runClass === ALPHABET ? 0.9 : 1.15));
       return;
     default: {
       const cost = perUnit[runClass];
@@ -152,14 +157,21 @@ function closeRun(
   }
 }
 
+/** Letters and digits in turn are ids and data: each change costs, in small vocabularies most. */
+function closeMixed(sums: Sums): void {
+  sums.likelyLatin += 0.15;
+  sums.highOther += 0.6;
+}
+
 /** Common words of up to seven letters are one token; a capital inside a word starts a new piece; capitals alone are dense. */
 function wordTokens(length: number, humps: number, capitals: number): number {
   if (capitals > 2 && capitals === length) return Math.max(1, length / 2.5);
-  const pieces = 1 + humps;
+  // Capitals in a row inside a word are no words: data in base 64 looks like that.
+  const pieces = 1 + humps + Math.max(0, capitals - humps - 1) * 0.5;
   const beyond = Math.max(0, length - 7 * pieces);
   // Nobody writes words of more than 24 letters: that is data, and data costs more.
   return (
-    pieces + Math.min(beyond, 7) * 0.08 + Math.min(Math.max(0, beyond - 7), 10) * 0.3 + Math.max(0, beyond - 17) * 0.4
+    pieces + Math.min(beyond, 7) * 0.05 + Math.min(Math.max(0, beyond - 7), 10) * 0.3 + Math.max(0, beyond - 17) * 0.4
   );
 }
 
@@ -183,7 +195,7 @@ function scriptOf(sums: Sums): Script {
   const latin = of(LETTER) + of(LATIN_EXTENDED) + of(DIGIT) + of(PUNCTUATION);
   const shares: readonly (readonly [Script, number])[] = [
     ['latin', latin],
-    ['alphabet', of(ALPHABET)],
+    ['alphabet', of(ALPHABET) + of(RARE_ALPHABET)],
     ['abugida', of(7)],
     ['cjk', of(8) + of(9) + of(11)],
     ['hangul', of(10)],

@@ -19,6 +19,7 @@ export const unitClasses = [
   'joiner',
   'symbol',
   'control',
+  'rare-alphabet',
 ] as const;
 export type UnitClass = (typeof unitClasses)[number];
 
@@ -43,6 +44,7 @@ export const SPACE = 3;
 export const LINE_BREAK = 4;
 export const LATIN_EXTENDED = 5;
 export const ALPHABET = 6;
+export const RARE_ALPHABET = 16;
 
 /** Tokens per unit for the classes that are linear in their length, in the order of `unitClasses`; words have a rule of their own. */
 export const perUnit: readonly { readonly low: number; readonly likely: number; readonly high: number }[] = [
@@ -51,17 +53,18 @@ export const perUnit: readonly { readonly low: number; readonly likely: number; 
   { low: 0, likely: 0, high: 0 }, // punctuation
   { low: 0, likely: 0, high: 0 }, // space
   { low: 0, likely: 0, high: 0 }, // line-break
-  { low: 0, likely: 0.5, high: 0.9 }, // latin-extended: on top of the word it stands in
+  { low: 0, likely: 0.5, high: 1.3 }, // latin-extended: on top of the word it stands in
   { low: 0, likely: 0, high: 0 }, // alphabet: a word, see wordTokens
   { low: 0.22, likely: 0.45, high: 1.8 }, // abugida
   { low: 0.33, likely: 0.42, high: 1.25 }, // kana
   { low: 0.36, likely: 0.7, high: 1.4 }, // han
   { low: 0.35, likely: 0.65, high: 1.6 }, // hangul
-  { low: 0.3, likely: 0.95, high: 1.3 }, // cjk-punctuation
+  { low: 0.3, likely: 0.95, high: 1.6 }, // cjk-punctuation
   { low: 0.3, likely: 0.5, high: 1.5 }, // surrogate: one token an emoji, two units
   { low: 0.1, likely: 0.6, high: 2 }, // joiner: zero-width joiner, variation selectors
   { low: 0.1, likely: 0.8, high: 2 }, // symbol
   { low: 0.2, likely: 1.2, high: 3 }, // control and private use
+  { low: 0, likely: 0, high: 0 }, // rare-alphabet: a word, as alphabet
 ];
 
 /** Class of every UTF-16 unit, made once: one look-up a unit is what keeps 5 MB under 300 ms. */
@@ -104,6 +107,9 @@ function buildTable(): Uint8Array {
     [0xfb13, 0xfdff],
     [0xfe70, 0xfefe],
   );
+  // Greek, Hebrew, Armenian, Georgian and others: smaller vocabularies spell them out letter by letter. Cyrillic and Arabic are common.
+  set('rare-alphabet', [0x0370, 0x03ff], [0x0530, 0x05ff], [0x0700, 0x08ff], [0x10a0, 0x10ff], [0x13a0, 0x13ff]);
+  set('rare-alphabet', [0x1c90, 0x1cbf], [0x1f00, 0x1fff], [0x2d00, 0x2d2f], [0x2d30, 0x2d7f]);
   set(
     'abugida',
     [0x0900, 0x109f],
