@@ -1,0 +1,276 @@
+/** Edges that reviews of recordings found, and the signs that decide nothing alone. */
+import { describe, expect, test } from 'vitest';
+import type { TruncationInput } from '../../../shared/engine/truncation/types.ts';
+import { estimateMessages } from '../../../shared/engine/estimate/estimate.ts';
+import { classifyTruncation } from '../../../shared/engine/truncation/classify.ts';
+
+type Change = Omit<Partial<TruncationInput>, 'reply' | 'messages'> & {
+  readonly reply?: Partial<TruncationInput['reply']>;
+  readonly texts?: readonly (readonly [role: string, content: string])[];
+};
+
+const sentence = 'Section 1: requests about parking go to desk 100 and are answered within 1 days. ';
+
+function verdict({
+  texts = [['user', sentence]],
+  reply = {},
+  ...change
+}: Change): ReturnType<typeof classifyTruncation> {
+  const messages = texts.map(([role, content]) => ({ role, content }));
+  const { total, messages: sizes } = estimateMessages(messages);
+  return classifyTruncation({
+    route: 'chat',
+    promptPath: 'rendered',
+    serverVersion: '0.33.0',
+    raw: false,
+    messages: messages.map((message, index) => ({
+      role: message.role,
+      characters: message.content.length,
+      estimate: sizes[index] ?? total,
+    })),
+    estimate: total,
+    hasUncountedParts: false,
+    numCtxRequested: 512,
+    windowRunning: 512,
+    trainedContext: 32_768,
+    numKeep: null,
+    numPredict: 600,
+    truncate: null,
+    shift: null,
+    addsBos: true,
+    log: null,
+    render: null,
+    previous: null,
+    ...change,
+    reply: {
+      status: 200,
+      ending: 'done',
+      promptEvalCount: 30,
+      evalCount: 4,
+      doneReason: 'stop',
+      contextLength: null,
+      error: null,
+      needs: null,
+      has: null,
+      ...reply,
+    },
+  });
+}
+const short = (change: Change): unknown => {
+  const { kinds, confidence } = verdict(change);
+  return [kinds.join('+'), confidence];
+};
+
+describe('a count that is the cut size', () => {
+  test('is intact where what was sent fits that count', () => {
+    expect(short({ texts: [['user', sentence.repeat(11)]], reply: { promptEvalCount: 259 } })).toEqual([
+      'intact',
+      'certain',
+    ]);
+    expect(
+      short({
+        texts: [['user', '今日は天気がいいので、公園を散歩しました。'.repeat(20)]],
+        reply: { promptEvalCount: 259 },
+      }),
+    ).toEqual(['intact', 'likely']);
+  });
+
+  test('is a cut where it does not', () => {
+    const halved = verdict({ texts: [['user', sentence.repeat(60)]], reply: { promptEvalCount: 259 } });
+    expect([halved.kinds, halved.confidence, halved.headKept, halved.tailKept]).toEqual([
+      ['halved'],
+      'certain',
+      5,
+      254,
+    ]);
+    expect(halved.next).toBe('Send again with num_ctx 4,096: nothing is lost.');
+  });
+
+  test('cannot be told with half of the window and a text that may be either', () => {
+    expect(
+      short({
+        texts: [['user', '今日は天気がいいので、公園を散歩しました。'.repeat(33)]],
+        reply: { promptEvalCount: 259 },
+      }),
+    ).toEqual(['unknown', 'possible']);
+  });
+
+  test('is none on the native path, with images, with shift off and with truncate off', () => {
+    const cut: Change = { texts: [['user', sentence.repeat(60)]], reply: { promptEvalCount: 259 } };
+    const kinds = [{ promptPath: 'native' }, { hasImages: true }, { shift: false }, { truncate: false }] as const;
+    expect(kinds.map((change) => verdict({ ...cut, ...change }).kinds.join())).toEqual([
+      'intact',
+      'intact',
+      'intact',
+      'intact',
+    ]);
+    expect(verdict({ ...cut, promptPath: 'native', route: 'generate' }).kinds).toEqual(['halved']);
+    // Flags that old servers do not know protect nothing.
+    expect(
+      verdict({ ...cut, truncate: false, serverVersion: '0.11.0', reply: { promptEvalCount: 512 } }).kinds,
+    ).toEqual(['cut-to-window']);
+  });
+
+  test('set by a num_keep in the Modelfile is likely, with the num_keep it tells', () => {
+    const halved = verdict({ texts: [['user', sentence.repeat(60)]], reply: { promptEvalCount: 300 } });
+    expect([halved.kinds, halved.confidence]).toEqual([['halved'], 'likely']);
+    expect(halved.evidence[0]?.text).toMatch(/num_keep of about 88/);
+  });
+});
+
+describe('one message whose count is no cut size is whole, whatever ratios say', () => {
+  test.each([
+    ['long English words', `${'international responsibility '.repeat(60)}`, 130],
+    ['runs of spaces', `word${' '.repeat(40)}`.repeat(40), 90],
+    ['padded: 999 tokens in 777', sentence.repeat(44), 999, { windowRunning: 777, promptPath: 'native' }],
+  ] as const)('%s', (_, content, promptEvalCount, change = {}) => {
+    expect(verdict({ texts: [['user', content]], reply: { promptEvalCount }, ...change }).kinds).toEqual(['intact']);
+  });
+
+  test('95 % of the window is told, and no more', () => {
+    const full = verdict({ texts: [['user', sentence.repeat(22)]], reply: { promptEvalCount: 505 } });
+    expect([full.kinds, full.confidence]).toEqual([['intact'], 'certain']);
+    expect(full.evidence.at(-1)).toMatchObject({
+      confidence: 'possible',
+      text: 'The prompt fills 99 % of the window: a few tokens more are cut.',
+    });
+  });
+});
+
+describe('conversations', () => {
+  const turns = (count: number, characters: number): (readonly [string, string])[] => [
+    ['system', 'You are terse.'],
+    ...Array.from(
+      { length: count },
+      (_, index) =>
+        [
+          index % 2 === 0 ? 'user' : 'assistant',
+          index % 2 === 0 ? sentence.repeat(20).slice(0, characters) : 'Noted.',
+        ] as const,
+    ),
+    ['user', 'Which code should you remember?'],
+  ];
+
+  test('a drop leaves the count under the window by less than the message that went last', () => {
+    expect(short({ texts: turns(12, 600), reply: { promptEvalCount: 476 } })).toEqual(['messages-dropped', 'likely']);
+    // 90 is too far under 512: the last message dropped had at most some 220 tokens.
+    expect(verdict({ texts: turns(12, 600), reply: { promptEvalCount: 90 } }).kinds).toEqual(['unknown']);
+  });
+
+  test('what must fit is intact for certain', () => {
+    expect(short({ texts: turns(4, 100), windowRunning: 4_096, reply: { promptEvalCount: 130 } })).toEqual([
+      'intact',
+      'certain',
+    ]);
+  });
+
+  test('a count that fell while the conversation grew', () => {
+    const texts = turns(6, 520);
+    const open = { texts, reply: { promptEvalCount: 400 } };
+    expect(short(open)).toEqual(['unknown', 'possible']);
+    expect(short({ ...open, previous: { promptEvalCount: 490, characters: 1_400 } })).toEqual([
+      'messages-dropped',
+      'likely',
+    ]);
+    expect(short({ ...open, previous: { promptEvalCount: 490, characters: 9_000 } })).toEqual(['unknown', 'possible']);
+  });
+
+  test('a role that no template knows', () => {
+    expect(short({ texts: [['banana', sentence]], reply: { promptEvalCount: 1 } })).toEqual(['unknown', 'likely']);
+  });
+});
+
+describe('generation', () => {
+  test.each([
+    [
+      'num_ctx 300 ends at 512, not by the cap of 600',
+      { windowRunning: 300, shift: false, reply: { promptEvalCount: 30, evalCount: 482, doneReason: 'length' } },
+      'window-full',
+      'certain',
+    ],
+    [
+      '21 + 235 = 256 under a cap of 600',
+      { windowRunning: 256, reply: { promptEvalCount: 21, evalCount: 235, doneReason: 'length' } },
+      'window-full',
+      'certain',
+    ],
+    [
+      'ended by its cap',
+      { windowRunning: 4_096, reply: { evalCount: 600, doneReason: 'length' } },
+      'intact',
+      'certain',
+    ],
+    [
+      'shifted after a cut',
+      { texts: [['user', sentence.repeat(60)]], reply: { promptEvalCount: 259, evalCount: 600, doneReason: 'length' } },
+      'halved+shifted',
+      'certain',
+    ],
+    [
+      'an older server fills the window by cutting',
+      {
+        serverVersion: '0.24.0',
+        texts: [['user', sentence.repeat(60)]],
+        reply: { promptEvalCount: 512, evalCount: 20 },
+      },
+      'cut-to-window',
+      'certain',
+    ],
+  ] as const)('%s', (_, change, kinds, confidence) => expect(short(change as Change)).toEqual([kinds, confidence]));
+
+  test('more tokens than the window although shift was off: the window was another', () => {
+    const other = verdict({ windowRunning: 256, shift: false, reply: { promptEvalCount: 30, evalCount: 600 } });
+    expect([other.kinds, other.shifts]).toEqual([['intact'], 0]);
+    expect(other.evidence.some((one) => one.text.includes('another one'))).toBe(true);
+  });
+});
+
+describe('sources that are exact', () => {
+  test('context tells the uncut prompt', () => {
+    const cut = verdict({
+      route: 'generate',
+      texts: [['user', sentence.repeat(60)]],
+      reply: { promptEvalCount: 259, evalCount: 20, contextLength: 1_440, doneReason: 'length' },
+    });
+    expect([cut.kinds, cut.confidence, cut.sent, cut.lost]).toEqual([['halved'], 'exact', 1_421, 1_162]);
+    const whole = verdict({ route: 'generate', reply: { promptEvalCount: 30, evalCount: 20, contextLength: 49 } });
+    expect([whole.kinds, whole.confidence, whole.lost]).toEqual([['intact'], 'exact', 0]);
+  });
+
+  test('a render with and without truncation tells dropped messages', () => {
+    const gone = verdict({
+      render: { keptCharacters: 1_000, uncutCharacters: 4_000 },
+      reply: { promptEvalCount: 300 },
+    });
+    expect([gone.kinds, gone.confidence]).toEqual([['messages-dropped'], 'exact']);
+    expect(short({ render: { keptCharacters: 81, uncutCharacters: 81 } })).toEqual(['intact', 'exact']);
+  });
+
+  test('the log tells a cut even when the client left before the counts', () => {
+    const log = ['time=x level=WARN msg="truncating input prompt" limit=259 prompt=1421 keep=5 new=259'];
+    const cut = verdict({
+      texts: [['user', sentence.repeat(60)]],
+      log,
+      reply: { ending: 'aborted', promptEvalCount: null, evalCount: null },
+    });
+    expect([cut.kinds, cut.confidence, cut.lost]).toEqual([['halved'], 'exact', 1_162]);
+  });
+
+  test('0.30.0 leaves cached tokens out, so its low counts say nothing', () => {
+    expect(
+      short({ serverVersion: '0.30.0', texts: [['user', sentence.repeat(60)]], reply: { promptEvalCount: 3 } }),
+    ).toEqual(['unknown', 'possible']);
+  });
+});
+
+test('a window beyond what the model was trained for is never proposed', () => {
+  const refused = verdict({
+    trainedContext: 2_048,
+    reply: { status: 400, ending: 'refused', promptEvalCount: null, error: 'x', needs: 5_000, has: 2_048 },
+  });
+  expect([refused.kinds, refused.fitsNumCtx, refused.next]).toEqual([
+    ['refused'],
+    null,
+    'Shorten the text: the model was trained for 2,048 tokens.',
+  ]);
+});
