@@ -226,7 +226,7 @@ function CallSettings({ facts, models, model, problems }: CallSettingsProps) {
           )}
         </Field>
       </div>
-      <Problem text={problems.model ?? null} />
+      <Problem text={models.length === 0 ? null : (problems.model ?? null)} />
     </>
   );
 }

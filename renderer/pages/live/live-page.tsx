@@ -52,6 +52,7 @@ function Workbench() {
   const send = useCallback(
     (next: CallRequest) => {
       setRequest(next);
+      draft.set({ model: next.model });
       void sendRequest(next);
     },
     [sendRequest],

@@ -45,7 +45,7 @@ function EmptyGauge({ text, next }: { text: string; next: string }) {
   return (
     <>
       <div className="my-5 h-8 bg-sunk shadow-[inset_0_0_0_1px_var(--line-field)]" />
-      <p className="lead mt-2 truncate">{text}</p>
+      <p className="lead mt-2 line-clamp-2 wrap-anywhere">{text}</p>
       <p className="lab mb-2.5 h-4 truncate">{next}</p>
     </>
   );

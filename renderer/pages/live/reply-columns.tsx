@@ -24,7 +24,7 @@ export function ReplyColumns({ current, last, facts }: ReplyColumnsProps) {
   const columns = last === null ? 'grid-cols-[72px_minmax(0,1fr)]' : 'grid-cols-[72px_minmax(0,1fr)_minmax(0,1fr)]';
   return (
     <div
-      className={`grid flex-none grid-rows-[auto_auto_auto_max(148px,20vh)] gap-x-4 [&>*:not(.head)]:border-t ${columns}`}
+      className={`grid flex-none grid-rows-[auto_auto_auto_max(164px,20vh)] gap-x-4 [&>*:not(.head)]:border-t ${columns}`}
     >
       <div className="head" />
       {calls.map((call, index) => (
@@ -184,7 +184,7 @@ function LaneFigures({ lane, whole }: { lane: Lane; whole: number }) {
   return (
     <div className="flex h-6 items-center gap-2 whitespace-nowrap max-[1100px]:gap-1">
       <b>{count(lane.tokens)} tokens</b>
-      <span className="lab">{lane.tokens === 0 ? '–' : rate(lane.ratePerSecond)}</span>
+      <span className="lab min-w-0 truncate">{lane.tokens === 0 ? '–' : rate(lane.ratePerSecond)}</span>
       <span className="flex-1" />
       <span className="lab" title="Share of the output">
         {whole === 0 ? '–' : percentOf(lane.tokens, whole)}

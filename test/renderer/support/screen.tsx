@@ -1,5 +1,5 @@
 /** Draws the whole console over a fake transport, in jsdom. */
-import { render } from '@testing-library/react';
+import { configure, render } from '@testing-library/react';
 import type { RenderResult } from '@testing-library/react';
 import { vi } from 'vitest';
 import { denied, ok } from '../../../shared/contract/denials.ts';
@@ -15,6 +15,9 @@ import { callId, makePreflight, makeRecord, makeSnapshot } from './make.ts';
 export interface Screen extends RenderResult {
   readonly transport: FakeTransport;
 }
+
+// A busy machine is slow, not wrong.
+configure({ asyncUtilTimeout: 15_000 });
 
 const facts = {
   name: 'gemma3:270m',
@@ -62,7 +65,7 @@ export function drawApp(snapshot: Partial<Snapshot> = {}, script: Script = {}): 
     'call.preflight': () => ok(makePreflight()),
     'call.start': () => ok({ callId: callId('call-1') }),
     'call.cancel': () => ok({}),
-    'call.get': () => ok(makeRecord()),
+    'call.get': ({ callId: id }) => ok(makeRecord({ id })),
     'context.plan': () => ok({ cells: 8, calls: 8, tokensMax: 173_296, timeMs: null, warnings: [] } as never),
     'settings.set': () => denied('internal', 'not in this test'),
     ...script,
@@ -86,6 +89,9 @@ function jsdomGaps(): void {
       disconnect(): void {}
     },
   );
+  // Nothing has a size in jsdom; tables with virtual rows need one to draw into.
+  Object.defineProperty(Element.prototype, 'clientHeight', { configurable: true, value: 600 });
+  Object.defineProperty(Element.prototype, 'clientWidth', { configurable: true, value: 800 });
   Element.prototype.scrollIntoView = () => undefined;
   Element.prototype.scrollTo = () => undefined;
   Element.prototype.hasPointerCapture = () => false;
