@@ -40,7 +40,10 @@ interface Flags {
 async function run(flags: Flags): Promise<void> {
   const simulator = await started(flags);
   if (simulator === null) return;
-  process.stderr.write(`Simulator of Ollama ${simulator.version} at ${simulator.url} (Ctrl-C ends it)\n`);
+  process.stderr.write(
+    `Simulator of Ollama ${simulator.version} at ${simulator.url}, seed=${flags.seed} (Ctrl-C ends it)\n`,
+  );
+  if (flags.fault !== undefined) process.stderr.write(`Faults in force: ${flags.fault.join(', ')}\n`);
   await untilSignal();
   await simulator.stop();
   process.stderr.write('Simulator stopped.\n');
