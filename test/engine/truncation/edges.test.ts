@@ -153,8 +153,8 @@ describe('conversations', () => {
 
   test('a drop leaves the count under the window by less than the message that went last', () => {
     expect(short({ texts: turns(12, 600), reply: { promptEvalCount: 476 } })).toEqual(['messages-dropped', 'likely']);
-    // 90 is too far under 512: the last message dropped had at most some 220 tokens.
-    expect(verdict({ texts: turns(12, 600), reply: { promptEvalCount: 90 } }).kinds).toEqual(['unknown']);
+    // 60 is what would be left of three messages, but too far under 512: the last one dropped had at most some 220 tokens.
+    expect(verdict({ texts: turns(12, 600), reply: { promptEvalCount: 60 } }).kinds).toEqual(['unknown']);
   });
 
   test('what must fit is intact for certain', () => {
@@ -254,6 +254,11 @@ describe('sources that are exact', () => {
       reply: { ending: 'aborted', promptEvalCount: null, evalCount: null },
     });
     expect([cut.kinds, cut.confidence, cut.lost]).toEqual([['halved'], 'exact', 1_162]);
+  });
+
+  test('a log whose lines do not carry the count proves nothing by silence', () => {
+    const log = ['[GIN] 2026/11/29 - 20:00:35 | 200 |  387.459517ms |       127.0.0.1 | POST     "/api/chat"'];
+    expect(short({ log })).toEqual(['intact', 'certain']);
   });
 
   test('0.30.0 leaves cached tokens out, so its low counts say nothing', () => {
