@@ -10,18 +10,8 @@ import { isOwnPage } from './page-address.ts';
 /** Texts that the page may have before it; then frames are held back and joined. */
 const TEXTS_NOT_TAKEN_MAX = 4;
 
-export interface IpcDiagnostic {
-  readonly kind: 'limit' | 'disconnect' | 'error';
-  readonly text: string;
-  readonly error?: unknown;
-}
-
 /** Answers the function that ends it. */
-export function connectWindow(
-  contents: WebContents,
-  door: EngineDoor,
-  onDiagnostic: (diagnostic: IpcDiagnostic) => void = () => undefined,
-): () => void {
+export function connectWindow(contents: WebContents, door: EngineDoor): () => void {
   let screen: Screen | null = null;
   let textsNotTaken = 0;
   let screensOpened = 0;
@@ -46,12 +36,6 @@ export function connectWindow(
         },
         isBehind: () => textsNotTaken > TEXTS_NOT_TAKEN_MAX,
       },
-      onBug: (error, name) => {
-        onDiagnostic({ kind: 'error', text: `${name} failed`, error });
-      },
-      onDropped: (events) => {
-        onDiagnostic({ kind: 'limit', text: `the window was too slow and lost ${events} events` });
-      },
     });
     screen = opened;
     return opened;
@@ -60,14 +44,14 @@ export function connectWindow(
   const isFromPage = (event: IpcMainEvent): boolean => {
     const frame = event.senderFrame;
     if (frame !== null && frame === contents.mainFrame && isOwnPage(frame.url)) return true;
-    onDiagnostic({ kind: 'limit', text: 'a message from a frame that is not the page was left out' });
+    door.log?.({ kind: 'limit', event: 'foreign-frame', text: 'a message that is not from the page was left out' });
     return false;
   };
 
   contents.ipc.on(TO_ENGINE, (event, message: unknown) => {
     if (!isFromPage(event) || typeof message !== 'string') return;
     if (Buffer.byteLength(message) > MESSAGE_BYTES_MAX) {
-      onDiagnostic({ kind: 'limit', text: 'a message larger than the line takes was left out' });
+      door.log?.({ kind: 'limit', event: 'message-too-large', limit: 'message-bytes', allowed: MESSAGE_BYTES_MAX });
       return;
     }
     screenNow().receive(message);
@@ -80,7 +64,7 @@ export function connectWindow(
     if (details.isMainFrame && !details.isSameDocument) endScreen();
   });
   contents.on('render-process-gone', (_event, details) => {
-    onDiagnostic({ kind: 'disconnect', text: `the window's process ended: ${details.reason}` });
+    door.log?.({ kind: 'disconnect', event: 'window-process-ended', text: details.reason });
     endScreen();
   });
   contents.on('destroyed', endScreen);

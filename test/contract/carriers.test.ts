@@ -74,6 +74,9 @@ describe.each([memory, webSocket, fakeIpc])('over $name', (carrier) => {
     const answer = await line.transport.request('run.list', {});
     expect(answer).toMatchObject({ ok: false, denial: { code: 'internal' } });
     expect(JSON.stringify(answer)).not.toContain('secret');
+    expect(line.door.logged).toEqual([
+      { kind: 'error', event: 'request-failed', text: 'run.list', error: new Error('secret detail') },
+    ]);
     line.door.answerWith(() => ok([]));
     expect(await line.transport.request('run.list', {})).toEqual({ ok: true, value: [] });
   });

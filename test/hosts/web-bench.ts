@@ -7,7 +7,6 @@ import { afterEach, beforeEach } from 'vitest';
 import { WebSocket } from 'ws';
 import { startWebHost } from '../../shared/node/rpc/web-host.ts';
 import type { WebHost } from '../../shared/node/rpc/web-host.ts';
-import type { WebDiagnostic } from '../../shared/node/rpc/web-sockets.ts';
 import { makePage, signIn } from '../contract/carriers.ts';
 import { createFakeDoor } from '../contract/fake-door.ts';
 import type { FakeDoor } from '../contract/fake-door.ts';
@@ -16,7 +15,6 @@ export let door: FakeDoor;
 export let page: ReturnType<typeof makePage>;
 export let host: WebHost;
 export let cookie: string;
-export let diagnostics: WebDiagnostic[];
 const sockets: WebSocket[] = [];
 
 /** A host for each test; the exports above are the current one's. */
@@ -26,7 +24,6 @@ export function useWebHost(): void {
     page = makePage();
     mkdirSync(join(page.folder, 'assets'));
     writeFileSync(join(page.folder, 'assets/index-a1b2c3.js'), 'export {};');
-    diagnostics = [];
     host = await startHost();
     cookie = await signIn(host);
   });
@@ -51,7 +48,6 @@ export async function startHost(
   const started = await startWebHost({
     door,
     rendererFolder: page.folder,
-    onDiagnostic: (one) => diagnostics.push(one),
     ...others,
     ...(port === undefined ? {} : { port }),
   });

@@ -6,17 +6,7 @@ import { FRAME_INTERVAL_MS, MESSAGE_BYTES_MAX, toScreenSchema } from '../../shar
 import { SCREENS_MAX } from '../../shared/node/rpc/web-sockets.ts';
 import { connectBrowser, isConnected, until } from '../contract/carriers.ts';
 import { notice } from '../contract/samples.ts';
-import {
-  closeCode,
-  cookie,
-  diagnostics,
-  door,
-  host,
-  openSocket,
-  origin,
-  restartHost,
-  useWebHost,
-} from './web-bench.ts';
+import { closeCode, cookie, door, host, openSocket, origin, restartHost, useWebHost } from './web-bench.ts';
 
 useWebHost();
 
@@ -27,7 +17,7 @@ describe('screens', () => {
     socket.send('x'.repeat(MESSAGE_BYTES_MAX + 1));
     expect(await code).toBe(1009);
     expect(door.calls).toEqual([]);
-    expect(diagnostics.map((one) => one.kind)).toContain('limit');
+    expect(door.logged.map((one) => one.event)).toContain('screen-refused');
   });
 
   test('bytes are not taken', async () => {
@@ -75,7 +65,7 @@ describe('screens', () => {
     await until(() => seen + dropped === emitted, 'all events to be seen or counted');
     expect(dropped).toBeGreaterThan(0);
     expect(gaps).toBe(0);
-    expect(diagnostics.some((one) => one.kind === 'limit' && one.text.includes('too slow'))).toBe(true);
+    expect(door.logged.some((one) => one.event === 'screen-too-slow' && (one.used ?? 0) > 0)).toBe(true);
   });
 
   test('a screen that asks and never reads is cut off', async () => {
@@ -85,7 +75,7 @@ describe('screens', () => {
     for (let id = 0; id < 8; id += 1)
       socket.send(JSON.stringify({ kind: 'request', id, name: 'export.read', params: { exportId: 'e' } }));
     await until(() => host.screens() === 0, 'the host to give up');
-    expect(diagnostics.some((one) => one.text.includes('cut off'))).toBe(true);
+    expect(door.logged.some((one) => one.event === 'screen-cut-off')).toBe(true);
   });
 
   test('a lost connection is made again, numbering starts anew, requests in between are refused as values', async () => {

@@ -9,6 +9,7 @@ import { MESSAGE_BYTES_MAX, toEngineSchema } from '../../contract/frames.ts';
 import type { ToScreen } from '../../contract/frames.ts';
 import { requests } from '../../contract/requests.ts';
 import type { RequestName } from '../../contract/requests.ts';
+import type { DiagnosticEntry } from '../telemetry/diagnostic-log.ts';
 
 export interface RequestContext {
   /** Names the screen that asks, for logs and for what belongs to one screen. */
@@ -21,6 +22,8 @@ export interface RequestContext {
 export interface EngineDoor {
   handle(name: RequestName, params: unknown, context: RequestContext): Promise<Result<unknown>>;
   subscribe(listener: (event: EngineEvent) => void): () => void;
+  /** A line for the diagnostic log: limits, time-outs, disconnects and errors on the way to a screen. */
+  log?(entry: DiagnosticEntry): void;
 }
 
 export interface Envelope {
@@ -44,12 +47,11 @@ export function readEnvelope(text: string): Result<Envelope> & { readonly id: nu
   return { ok: true, value: { id, name, params }, id };
 }
 
-/** Never rejects: a bug below becomes `internal`, and `onBug` hears of it with the name of the request, never its content. */
+/** Never rejects: a bug below becomes `internal`, and the log hears of it with the name of the request, never its content. */
 export async function dispatch(
   door: EngineDoor,
   envelope: Envelope,
   context: RequestContext,
-  onBug: (error: unknown, name: RequestName) => void = () => undefined,
 ): Promise<Result<unknown>> {
   const { name } = envelope;
   if (!isRequestName(name)) {
@@ -63,7 +65,7 @@ export async function dispatch(
   try {
     return await door.handle(name, params.data, context);
   } catch (error) {
-    onBug(error, name);
+    door.log?.({ kind: 'error', event: 'request-failed', text: name, error });
     return denied('internal', 'Something went wrong inside Spillway.', {
       next: 'Try again; the diagnostic log has the details.',
     });

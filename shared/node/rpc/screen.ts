@@ -5,9 +5,8 @@
  * Around a snapshot the order is exact: what happened before goes out before it, what happens meanwhile comes after it.
  */
 import { denied } from '../../contract/denials.ts';
-import { FRAME_INTERVAL_MS } from '../../contract/frames.ts';
+import { FRAME_EVENTS_MAX, FRAME_INTERVAL_MS } from '../../contract/frames.ts';
 import type { ToScreen } from '../../contract/frames.ts';
-import type { RequestName } from '../../contract/requests.ts';
 import { dispatch, readEnvelope, responseText } from './dispatcher.ts';
 import type { EngineDoor } from './dispatcher.ts';
 import { createFrameQueue } from './frame-queue.ts';
@@ -32,9 +31,6 @@ export interface ScreenOptions {
   readonly door: EngineDoor;
   readonly carrier: ScreenCarrier;
   readonly timers?: ScreenTimers;
-  readonly onBug?: (error: unknown, name: RequestName) => void;
-  /** Hears how many events this screen has lost, with every frame that says so. */
-  readonly onDropped?: (events: number) => void;
 }
 
 export interface Screen {
@@ -64,7 +60,14 @@ export function openScreen(options: ScreenOptions): Screen {
     lastFrameMs = timers.nowMs();
     if (dropped > 0) {
       droppedTotal += dropped;
-      options.onDropped?.(dropped);
+      door.log?.({
+        kind: 'limit',
+        event: 'screen-too-slow',
+        text: options.id,
+        limit: 'events-waiting',
+        allowed: FRAME_EVENTS_MAX,
+        used: dropped,
+      });
     }
     carrier.send(JSON.stringify({ kind: 'frame', seq, dropped, events } satisfies ToScreen));
   };
@@ -110,7 +113,7 @@ export function openScreen(options: ScreenOptions): Screen {
       snapshotsOpen += 1;
     }
     requestsOpen += 1;
-    const result = await dispatch(door, envelope.value, { screenId: options.id, signal: gone.signal }, options.onBug);
+    const result = await dispatch(door, envelope.value, { screenId: options.id, signal: gone.signal });
     requestsOpen -= 1;
     if (isSnapshot) snapshotsOpen -= 1;
     if (gone.signal.aborted) return;

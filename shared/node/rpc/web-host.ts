@@ -25,7 +25,6 @@ import { createWebGuard, hostHeader } from './web-guard.ts';
 import type { WebGuard } from './web-guard.ts';
 import { bareHeaders, pageHeaders, signInPage } from './web-pages.ts';
 import { createWebSockets } from './web-sockets.ts';
-import type { WebDiagnostic } from './web-sockets.ts';
 
 export const WEB_PORT = 11_480;
 /** Ports tried after the first when that one is taken by something else. */
@@ -40,7 +39,6 @@ export interface WebHostOptions {
   readonly address?: string;
   /** A port that was asked for is taken or refused; without one the next free port from WEB_PORT on is used. 0 = any. */
   readonly port?: number;
-  readonly onDiagnostic?: (diagnostic: WebDiagnostic) => void;
 }
 
 export interface WebHost {
@@ -61,13 +59,18 @@ export async function startWebHost(options: WebHostOptions): Promise<Result<WebH
   let guard: WebGuard | null = null;
   // Nothing is answered before the port is known; the guard is made in the same turn in which listening begins.
   const guardNow = (): WebGuard => guard ?? createWebGuard(address, 0);
-  const app = buildWebApp(guardNow, options.rendererFolder);
+  const app = buildWebApp(guardNow, options);
   await app.ready();
-  const sockets = createWebSockets(options.door, options.onDiagnostic ?? (() => undefined));
+  const sockets = createWebSockets(options.door);
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const refusal = upgradeRefusal(guardNow(), request);
     if (refusal !== null) {
-      options.onDiagnostic?.({ kind: 'limit', text: `WebSocket refused: ${refusal.reason}` });
+      options.door.log?.({
+        kind: 'limit',
+        event: 'socket-refused',
+        text: refusal.reason,
+        status: refusal.status,
+      });
       refuseUpgrade(socket, refusal.status);
       return;
     }
@@ -106,7 +109,7 @@ export async function startWebHost(options: WebHostOptions): Promise<Result<WebH
   });
 }
 
-function buildWebApp(guard: () => WebGuard, rendererFolder: string): FastifyInstance {
+function buildWebApp(guard: () => WebGuard, { door, rendererFolder }: WebHostOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: BODY_BYTES_MAX,
@@ -160,9 +163,10 @@ function buildWebApp(guard: () => WebGuard, rendererFolder: string): FastifyInst
     },
   });
   app.setNotFoundHandler((_request, reply) => refuse(reply, 404, 'There is nothing here.'));
-  app.setErrorHandler((error: { statusCode?: number }, _request, reply) => {
+  app.setErrorHandler((error: { statusCode?: number }, request, reply) => {
     const status =
       error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500 ? error.statusCode : 500;
+    if (status === 500) door.log?.({ kind: 'error', event: 'page-failed', path: request.url, status, error });
     return refuse(reply, status, STATUS_CODES[status] ?? 'Not possible');
   });
   return app;

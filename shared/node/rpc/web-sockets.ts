@@ -16,12 +16,6 @@ const BEHIND_BYTES_MAX = 2 * MESSAGE_BYTES_MAX;
 /** A browser answers a ping by itself; two in a row without an answer, and nobody is there. */
 const PING_INTERVAL_MS = 15_000;
 
-export interface WebDiagnostic {
-  readonly kind: 'limit' | 'timeout' | 'disconnect' | 'error';
-  readonly text: string;
-  readonly error?: unknown;
-}
-
 export interface WebSockets {
   /** Takes over an upgrade that has been checked. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -29,7 +23,7 @@ export interface WebSockets {
   stop(): void;
 }
 
-export function createWebSockets(door: EngineDoor, onDiagnostic: (diagnostic: WebDiagnostic) => void): WebSockets {
+export function createWebSockets(door: EngineDoor): WebSockets {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: MESSAGE_BYTES_MAX,
@@ -48,33 +42,38 @@ export function createWebSockets(door: EngineDoor, onDiagnostic: (diagnostic: We
       carrier: {
         send: (text) => {
           sendBounded(socket, text, () => {
-            onDiagnostic({ kind: 'limit', text: `${id} did not read for too long and was cut off` });
+            door.log?.({
+              kind: 'limit',
+              event: 'screen-cut-off',
+              text: `${id} did not read`,
+              limit: 'bytes-waiting',
+              allowed: BEHIND_BYTES_MAX,
+            });
           });
         },
         isBehind: () => socket.bufferedAmount > BEHIND_BYTES,
       },
-      onBug: (error, name) => {
-        onDiagnostic({ kind: 'error', text: `${name} failed`, error });
-      },
-      onDropped: (events) => {
-        onDiagnostic({ kind: 'limit', text: `${id} was too slow and lost ${events} events` });
-      },
     });
     open.set(socket, screen);
     const stopPinging = pingRegularly(socket, () => {
-      onDiagnostic({ kind: 'timeout', text: `${id} answered no ping` });
+      door.log?.({
+        kind: 'timeout',
+        event: 'screen-silent',
+        text: `${id} answered no ping`,
+        afterMs: 2 * PING_INTERVAL_MS,
+      });
     });
     socket.on('message', (data, isBinary) => {
       receive(socket, screen, data, isBinary);
     });
     socket.on('error', (error) => {
-      onDiagnostic({ kind: 'limit', text: `${id}: ${error.message}` });
+      door.log?.({ kind: 'limit', event: 'screen-refused', text: id, error });
     });
     socket.on('close', (code) => {
       open.delete(socket);
       stopPinging();
       screen.close();
-      onDiagnostic({ kind: 'disconnect', text: `${id} left with code ${code}` });
+      door.log?.({ kind: 'disconnect', event: 'screen-left', text: id, status: code });
     });
   };
 
@@ -82,6 +81,7 @@ export function createWebSockets(door: EngineDoor, onDiagnostic: (diagnostic: We
     accept(request, socket, head) {
       server.handleUpgrade(request, socket, head, (accepted) => {
         if (open.size >= SCREENS_MAX) {
+          door.log?.({ kind: 'limit', event: 'screen-turned-away', limit: 'screens', allowed: SCREENS_MAX });
           accepted.close(1013, 'too many screens');
           return;
         }
