@@ -8,13 +8,10 @@ export function TopBar() {
   const client = useClient();
   const theme = useEngine((state) => state.settings?.theme ?? 'system');
   return (
-    <header
-      data-presents="no"
-      className="flex h-(--top) flex-none items-center gap-2 border-b bg-sunk pr-3 pl-4 [-webkit-app-region:drag]"
-    >
+    <header data-presents="no" className="flex h-(--top) flex-none items-center gap-2 border-b bg-sunk pr-3 pl-4">
       <span className="font-semibold tracking-tight text-ink">Spillway</span>
       <span className="flex-1" />
-      <span className="flex items-center gap-1 [-webkit-app-region:no-drag]">
+      <span className="flex items-center gap-1">
         <button
           type="button"
           onClick={() => {

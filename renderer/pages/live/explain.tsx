@@ -31,6 +31,7 @@ export function Explain() {
 }
 
 const BOX_CHARACTERS_MAX = 50_000;
+const FILE_BYTES_MAX = 16_000_000;
 
 function ExplainForm() {
   const client = useClient();
@@ -59,6 +60,7 @@ function ExplainForm() {
         label="Reply"
         text={text}
         onText={change}
+        onProblem={setProblem}
         className="h-36!"
         placeholder='{"model":"gemma3:270m","done":true,"prompt_eval_count":2051}'
       />
@@ -75,6 +77,7 @@ function ExplainForm() {
               label="Server log"
               text={log}
               onText={setLog}
+              onProblem={setProblem}
               className="h-7!"
               placeholder="lines of the server's log"
             />
@@ -96,12 +99,13 @@ interface PasteProps {
   readonly label: string;
   readonly text: string;
   readonly onText: (text: string) => void;
+  readonly onProblem: (problem: string) => void;
   readonly className: string;
   readonly placeholder: string;
 }
 
 /** A text box for small texts; large ones are drawn in a window of rows and can only be taken out again as a whole. */
-function Paste({ label, text, onText, className, placeholder }: PasteProps) {
+function Paste({ label, text, onText, onProblem, className, placeholder }: PasteProps) {
   const onPaste = (event: ClipboardEvent): void => {
     const pasted = event.clipboardData.getData('text/plain');
     if (pasted.length <= BOX_CHARACTERS_MAX) return;
@@ -112,7 +116,8 @@ function Paste({ label, text, onText, className, placeholder }: PasteProps) {
     const file = event.dataTransfer.files[0];
     if (file === undefined) return;
     event.preventDefault();
-    if (file.size < 16_000_000) void file.text().then(onText);
+    if (file.size > FILE_BYTES_MAX) onProblem(`${file.name} is larger than 16 MB.`);
+    else void file.text().then(onText, () => onProblem(`${file.name} could not be read.`));
   };
   if (text.length > BOX_CHARACTERS_MAX) {
     return (

@@ -7,10 +7,10 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { LongText } from '../../components/long-text.tsx';
 import { TabPanel, Tabs } from '../../components/tabs.tsx';
 import type { Range } from '../../components/text-rows.ts';
-import { count, counted } from '../../format/numbers.ts';
+import { byteSize, count, counted } from '../../format/numbers.ts';
 import { useClient } from '../../stores/engine-context.ts';
 import { contentOf } from './build-request.ts';
-import { BOX_CHARACTERS_MAX, draft, useDraft } from './draft-store.ts';
+import { BOX_CHARACTERS_MAX, FILES_MAX, draft, useDraft } from './draft-store.ts';
 import type { DraftFile } from './draft-store.ts';
 import { MiniMap, ShadedBox } from './shaded-box.tsx';
 
@@ -30,7 +30,11 @@ export function TextTabs({ preflight, onSend }: TextTabsProps) {
     if (refusal !== null) client.raiseNotice({ level: 'warning', text: refusal, next: null });
   };
   const takeFiles = (list: FileList | null): void => {
-    for (const file of [...(list ?? [])].slice(0, 20)) void readFile(file).then(([name, text]) => take(name, text));
+    for (const file of [...(list ?? [])].slice(0, FILES_MAX))
+      void readFile(file).then((read) => {
+        if ('text' in read) take(file.name, read.text);
+        else client.raiseNotice({ level: 'warning', text: read.problem, next: null });
+      });
   };
   const onDrop = (event: DragEvent): void => {
     if (event.dataTransfer.files.length === 0) return;
@@ -202,11 +206,16 @@ function FileList({ files, onAdd }: { files: readonly DraftFile[]; onAdd: (files
   );
 }
 
-/** Too large files are not read at all. */
-async function readFile(file: File): Promise<[string, string]> {
-  const BYTES_MAX = 24_000_000;
-  if (file.size > BYTES_MAX) return [file.name, 'x'.repeat(5_500_001)];
-  return [file.name, await file.text()];
+/** No file with more bytes can be within the bound of characters; it is not even read. */
+const FILE_BYTES_MAX = 24_000_000;
+
+async function readFile(file: File): Promise<{ text: string } | { problem: string }> {
+  if (file.size > FILE_BYTES_MAX) return { problem: `${file.name} is larger than ${byteSize(FILE_BYTES_MAX)}.` };
+  try {
+    return { text: await file.text() };
+  } catch {
+    return { problem: `${file.name} could not be read. Check that it still exists and that you may open it.` };
+  }
 }
 
 function lostIn(preflight: Preflight | null, message: number): readonly Range[] {
