@@ -82,6 +82,7 @@ export function createWebSockets(door: EngineDoor): WebSockets {
       server.handleUpgrade(request, socket, head, (accepted) => {
         if (open.size >= SCREENS_MAX) {
           door.log?.({ kind: 'limit', event: 'screen-turned-away', limit: 'screens', allowed: SCREENS_MAX });
+          accepted.on('error', () => undefined);
           accepted.close(1013, 'too many screens');
           return;
         }
