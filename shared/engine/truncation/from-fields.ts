@@ -6,7 +6,7 @@ import { type CutSize, countsWholePrompt, cutSizes, cutsAbove } from './cut-size
 import { readHistory } from './from-history.ts';
 import { type PromptReading, cannotTell, evidence, intact, nothingKnown } from './prompt-reading.ts';
 import { suspicion, withFullness } from './signs.ts';
-import { type Situation, keptTails, strangeRole } from './situation.ts';
+import { type Situation, keptTails, possibleCuts, strangeRole } from './situation.ts';
 import { count, number } from './wording.ts';
 
 export function readFields(situation: Situation): PromptReading {
@@ -153,6 +153,8 @@ function readSingle(situation: Situation, counted: number, window: number): Prom
       ),
     );
   }
+  const contradiction = cutOnNativePath(situation, counted, window);
+  if (contradiction !== null) return contradiction;
   const keep = 2 * counted - window;
   if (
     counted < low &&
@@ -180,6 +182,14 @@ function readSingle(situation: Situation, counted: number, window: number): Prom
       : `In ${number(window)} this prompt could only be cut to ${sizes.join(' or ')} tokens: ${number(counted)} is none of these, so nothing was lost.`;
   const confidence = counted >= low ? 'certain' : 'likely';
   return withFullness(counted, window, intact(counted, confidence, evidence(confidence, 'cut-size', why)));
+}
+
+/** The path is read from the model's description, and a setting of the server can overrule that: the count knows better. */
+function cutOnNativePath(situation: Situation, counted: number, window: number): PromptReading | null {
+  const { input, low } = situation;
+  if (input.promptPath !== 'native' || situation.cutExcluded || counted >= low) return null;
+  const cut = possibleCuts({ ...input, promptPath: 'rendered' }, window).find((one) => one.size === counted);
+  return cut === undefined ? null : cutReading(situation, counted, window, cut, 'likely');
 }
 
 /** Usual windows, for a count whose window is not known. */

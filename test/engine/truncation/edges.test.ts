@@ -95,20 +95,29 @@ describe('a count that is the cut size', () => {
     ).toEqual(['unknown', 'possible']);
   });
 
-  test('is none on the native path, with images, with shift off and with truncate off', () => {
+  test('is none with images, with shift off and with truncate off', () => {
     const cut: Change = { texts: [['user', sentence.repeat(60)]], reply: { promptEvalCount: 259 } };
-    const kinds = [{ promptPath: 'native' }, { hasImages: true }, { shift: false }, { truncate: false }] as const;
-    expect(kinds.map((change) => verdict({ ...cut, ...change }).kinds.join())).toEqual([
-      'intact',
+    const kindsOf = (change: Change): string => verdict({ ...cut, ...change }).kinds.join();
+    expect([{ hasImages: true }, { shift: false }, { truncate: false }].map(kindsOf)).toEqual([
       'intact',
       'intact',
       'intact',
     ]);
-    expect(verdict({ ...cut, promptPath: 'native', route: 'generate' }).kinds).toEqual(['halved']);
+    expect(kindsOf({ promptPath: 'native', route: 'generate' })).toBe('halved');
     // Flags that old servers do not know protect nothing.
-    expect(
-      verdict({ ...cut, truncate: false, serverVersion: '0.11.0', reply: { promptEvalCount: 512 } }).kinds,
-    ).toEqual(['cut-to-window']);
+    expect(kindsOf({ truncate: false, serverVersion: '0.11.0', reply: { promptEvalCount: 512 } })).toBe(
+      'cut-to-window',
+    );
+  });
+
+  test('speaks against a native path that was only read from the description of the model', () => {
+    const fits: Change = {
+      promptPath: 'native',
+      texts: [['user', sentence.repeat(11)]],
+      reply: { promptEvalCount: 259 },
+    };
+    expect(short(fits)).toEqual(['intact', 'certain']);
+    expect(short({ ...fits, texts: [['user', sentence.repeat(60)]] })).toEqual(['halved', 'likely']);
   });
 
   test('set by a num_keep in the Modelfile is likely, with the num_keep it tells', () => {
