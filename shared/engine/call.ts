@@ -107,10 +107,13 @@ async function stream(walk: Walk, wire: WireRequest): Promise<ReplyEnd> {
   const phase = (name: Extract<EngineEvent, { type: 'call-phase-changed' }>['phase']): void =>
     events.emit({ type: 'call-phase-changed', callId: ask.id, phase: name, atMs: at() });
 
-  for await (const event of model.stream(wire, ask.signal)) {
-    if (event.kind === 'sent') phase(isLoaded(walk) ? 'evaluating' : 'loading');
-    else if (event.kind === 'chunk') {
-      if (builder.chunk(event, at())) phase('streaming');
+  for await (const portion of model.stream(wire, ask.signal)) {
+    const atMs = at();
+    for (const event of portion) {
+      if (event.kind === 'end') return event.end;
+      if (event.kind === 'sent') phase(isLoaded(walk) ? 'evaluating' : 'loading');
+      if (event.kind !== 'chunk') continue;
+      if (builder.chunk(event, atMs)) phase('streaming');
       events.emit({
         type: 'call-delta',
         callId: ask.id,
@@ -118,9 +121,9 @@ async function stream(walk: Walk, wire: WireRequest): Promise<ReplyEnd> {
         answer: event.answer,
         thinkingChunks: builder.thinkingChunks,
         answerChunks: builder.answerChunks,
-        atMs: at(),
+        atMs,
       });
-    } else if (event.kind === 'end') return event.end;
+    }
   }
   throw new Error('Broken rule: a model stream always ends with its end');
 }

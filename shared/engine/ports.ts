@@ -78,8 +78,11 @@ export type ReplyEnd = Pick<
 };
 
 export interface ModelPort {
-  /** Streams one call. Aborting `signal` closes the socket at any time, also before headers. */
-  stream(request: WireRequest, signal: CancelSignal): AsyncIterable<ModelEvent>;
+  /**
+   * Streams one call, in portions: the events that one read of the socket completed come together, so that a fast model costs
+   * one promise a portion and not one a token. Aborting `signal` closes the socket at any time, also before headers.
+   */
+  stream(request: WireRequest, signal: CancelSignal): AsyncIterable<readonly ModelEvent[]>;
   /** /api/ps; null when the server does not answer. */
   running(signal: CancelSignal): Promise<readonly RunningModel[] | null>;
 }

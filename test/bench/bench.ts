@@ -5,6 +5,8 @@ requireNode();
 const { print } = await import('./figures.ts');
 
 const benches = {
+  csv: async () => (await import('./csv.bench.ts')).benchCsv(),
+  screen: async () => (await import('./screen.bench.ts')).benchScreen(),
   engine: async () => (await import('./engine-token.bench.ts')).benchEngineToken(),
 } as const;
 

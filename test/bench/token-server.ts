@@ -1,8 +1,7 @@
-/** A server in a thread of its own that streams a fixed number of tokens as fast as they are taken. */
+/** A server in a process of its own that streams a fixed number of tokens as fast as they are taken. */
 import { createServer } from 'node:http';
-import { parentPort, workerData } from 'node:worker_threads';
 
-const { tokens } = workerData as { tokens: number };
+const tokens = Number(process.argv[2]);
 const head =
   '{"model":"probe","created_at":"2026-11-29T19:44:07.3974922Z","message":{"role":"assistant","content":" token"},"done":false}\n';
 const last = `{"model":"probe","created_at":"2026-11-29T19:44:07.3974922Z","message":{"role":"assistant","content":""},"done":true,"done_reason":"stop","total_duration":1000000,"load_duration":1000000,"prompt_eval_count":12,"prompt_eval_duration":1000000,"eval_count":${tokens},"eval_duration":1000000}\n`;
@@ -25,5 +24,5 @@ createServer((request, response) => {
   };
   pump();
 }).listen(0, '127.0.0.1', function (this: { address(): unknown }) {
-  parentPort?.postMessage((this.address() as { port: number }).port);
+  process.stdout.write(`${(this.address() as { port: number }).port}\n`);
 });

@@ -253,7 +253,7 @@ function open(
   engine: Engine,
   ask: CallRequest,
 ): { id: CallId; done: Promise<{ record: CallRecord; denial: unknown }> } & {
-  done: Promise<import('../../shared/engine/call.ts').CallOutcome>;
+  done: Promise<CallOutcome>;
 } {
   const opened = engine.open(ask);
   if (!opened.ok) throw new Error(opened.denial.message);

@@ -275,7 +275,7 @@ async function run(
   const beganMs = clock.monotonicMs();
   let kinds = '';
   let reply: Reply | null = null;
-  for await (const event of door.stream({ ...wire, timeoutMs: callTimeoutMs }, signal)) {
+  for await (const event of eachOf(door.stream({ ...wire, timeoutMs: callTimeoutMs }, signal))) {
     kinds += event.kind.charAt(0);
     onEvent(event);
     if (event.kind === 'chunk') builder.chunk(event, clock.monotonicMs() - beganMs);
@@ -301,4 +301,8 @@ function subjectOf(server: Server): Subject {
 function valueOf<Value>(result: Result<Value>): Value {
   if (result.ok) return result.value;
   throw new Error(`${result.denial.message} ${result.denial.next ?? ''}`);
+}
+
+async function* eachOf(portions: AsyncIterable<readonly ModelEvent[]>): AsyncGenerator<ModelEvent> {
+  for await (const portion of portions) yield* portion;
 }

@@ -26,10 +26,10 @@ export function scriptedModel(
       for (const event of script) {
         if (event === 'wait') {
           await new Promise<void>((resolve) => signal.onAbort(resolve));
-          yield { kind: 'end', end: replyEnd({ ending: 'aborted', abortedBy: signal.reason, status: 200 }) };
+          yield [{ kind: 'end', end: replyEnd({ ending: 'aborted', abortedBy: signal.reason, status: 200 }) }];
           return;
         }
-        yield event;
+        yield [event];
       }
     },
     running: async () => running,

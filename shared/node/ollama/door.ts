@@ -57,7 +57,7 @@ export function createOllamaDoor(options: DoorOptions): OllamaDoor {
       return running.ok ? running.value : null;
     },
     embed: (ask, signal) => embed(reader, ask, signal),
-    stream(request, signal): AsyncIterable<ModelEvent> {
+    stream(request, signal): AsyncIterable<readonly ModelEvent[]> {
       assertBounded(request);
       return streamCall({ address, ...options, makeAsk: (body) => chatAsk(address, request, body) }, request, signal);
     },

@@ -23,7 +23,7 @@ export function createRawCopy(bytesMax: number): RawCopy {
         wider.set(kept.subarray(0, keptBytes));
         kept = wider;
       }
-      kept.set(part.subarray(0, taken), keptBytes);
+      kept.set(taken === part.byteLength ? part : part.subarray(0, taken), keptBytes);
       keptBytes += taken;
     },
     read() {

@@ -38,20 +38,19 @@ export function assertBounded(request: WireRequest): void {
 
 /**
  * Never throws; the last event is the end, exactly one. A reader that leaves early closes the socket. Reads on demand: no bytes
- * are taken from the socket while the reader is busy with the last ones. One generator for all of it, because each further one
- * that a chunk passes through costs as much as parsing it.
+ * are taken from the socket while the reader is busy with the last ones.
  */
 export async function* streamCall(
   options: StreamOptions,
   request: WireRequest,
   signal: CancelSignal,
-): AsyncGenerator<ModelEvent, void> {
+): AsyncGenerator<readonly ModelEvent[], void> {
   const { address, clock } = options;
   const beganMs = clock.monotonicMs();
   const watch = createWatch(signal, request.timeoutMs);
-  const ended = (end: ReplyEnd): ModelEvent => {
+  const ended = (end: ReplyEnd): ModelEvent[] => {
     logEnd(options, request, end, clock.monotonicMs() - beganMs);
-    return { kind: 'end', end };
+    return [{ kind: 'end', end }];
   };
   let exchange: HttpExchange | null = null;
   let isRead = false;
@@ -59,24 +58,23 @@ export async function* streamCall(
     if (watch.reason !== null) return yield ended(endWithout('not-sent', 'Stopped before it was sent', watch));
     exchange = startExchange(address, await options.makeAsk(JSON.stringify(request.body)), connectLimit(options));
     watch.onAbort(exchange.close);
-    if ((await exchange.sent) === null) yield { kind: 'sent' };
+    if ((await exchange.sent) === null) yield [{ kind: 'sent' }];
     const head = await exchange.head;
     if ('phase' in head) return yield ended(failedEnd(address, head, watch, request.timeoutMs));
-    yield { kind: 'headers', status: head.status };
+    yield [{ kind: 'headers', status: head.status }];
 
     const parser = createStreamParser(parserOptions(options, request, head));
     let chunkCount = 0;
-    reading: for await (const part of exchange.body()) {
-      for (const chunk of parser.push(part)) {
-        if (watch.reason !== null) break reading;
-        chunkCount += 1;
-        yield chunk;
-      }
+    for await (const part of exchange.body()) {
+      const portion = parser.push(part);
+      if (watch.reason !== null) break;
+      chunkCount += portion.length;
+      if (portion.length > 0) yield portion;
       if (parser.over || watch.reason !== null) break;
     }
     const { chunks, end } = parser.finish(stopOf(exchange, watch, request.timeoutMs, chunkCount));
     isRead = end.ending === 'done' || end.ending === 'error-line';
-    yield* chunks;
+    if (chunks.length > 0) yield chunks;
     yield ended(end);
   } finally {
     watch.end();

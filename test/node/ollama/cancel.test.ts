@@ -18,13 +18,13 @@ import {
 
 /** Passes events on and tells when the first of this kind came. */
 async function* tapped(
-  stream: AsyncIterable<ModelEvent>,
+  stream: AsyncIterable<readonly ModelEvent[]>,
   kind: ModelEvent['kind'],
   tell: () => void,
-): AsyncGenerator<ModelEvent> {
-  for await (const event of stream) {
-    if (event.kind === kind) tell();
-    yield event;
+): AsyncGenerator<readonly ModelEvent[]> {
+  for await (const portion of stream) {
+    if (portion.some((event) => event.kind === kind)) tell();
+    yield portion;
   }
 }
 
@@ -166,17 +166,18 @@ describe('cancel', () => {
 
   test('a reader that leaves closes the socket', async () => {
     const { url, closed } = await held(head + framed(line('one ')) + framed(line('two ')));
-    for await (const event of door(url).stream(ask, never)) if (event.kind === 'chunk') break;
+    for await (const portion of door(url).stream(ask, never))
+      if (portion.some((event) => event.kind === 'chunk')) break;
     await closed[0];
   });
 
-  test('an abort while the reader is busy ends with the next event', async () => {
+  test('an abort while the reader is busy with a portion ends with the next one', async () => {
     const { url } = await held(head + framed(line('a').repeat(50)));
     const cancel = createCancel();
     const seen: ModelEvent['kind'][] = [];
-    for await (const event of door(url).stream(ask, cancel.signal)) {
-      seen.push(event.kind);
-      if (event.kind === 'chunk') cancel.cancel('person');
+    for await (const portion of door(url).stream(ask, cancel.signal)) {
+      seen.push(...portion.map((event) => event.kind).slice(0, 1));
+      if (portion.some((event) => event.kind === 'chunk')) cancel.cancel('person');
     }
     expect(seen).toEqual(['sent', 'headers', 'chunk', 'end']);
   });

@@ -95,9 +95,9 @@ export interface Collected {
 }
 
 /** Reads a stream to its end and checks its law: sent?, headers?, chunk*, one end. */
-export async function collect(stream: AsyncIterable<ModelEvent>): Promise<Collected> {
+export async function collect(stream: AsyncIterable<readonly ModelEvent[]>): Promise<Collected> {
   const events: ModelEvent[] = [];
-  for await (const event of stream) events.push(event);
+  for await (const portion of stream) events.push(...portion);
   return summed(events);
 }
 
