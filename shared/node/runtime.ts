@@ -30,7 +30,8 @@ import { type Home, openHome } from './storage/home.ts';
 import { type LockInfo, acquireLock } from './storage/lock.ts';
 import { openStore } from './storage/store.ts';
 import type { Store, StoreNotice } from './storage/store-types.ts';
-import { type DiagnosticEntry, eventDiagnostics, openDiagnosticLog } from './telemetry/diagnostic-log.ts';
+import { openDiagnosticLog } from './telemetry/diagnostic-log.ts';
+import { eventDiagnostics } from './telemetry/event-diagnostics.ts';
 
 export interface RuntimeOptions {
   readonly host: LockInfo['host'];
@@ -50,8 +51,6 @@ export interface Runtime extends EngineDoor {
   readonly notices: readonly StoreNotice[];
   /** The first look at the server has ended. */
   readonly ready: Promise<void>;
-  /** For what a host notices about its screens; never a text of a person or a model. */
-  diagnose(entry: DiagnosticEntry): void;
   /** Where this process can be reached, for whoever starts a second one. */
   announce(url: string): void;
   /** Cancels what runs, waits until it has settled and is stored, closes everything. Safe to call twice. */
@@ -195,7 +194,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    diagnose: (entry) => log.write(entry),
+    log: (entry) => log.write(entry),
     announce: (url) => lock.value.update({ pid: process.pid, host: options.host, url }),
     stop: () => (stopping ??= stop()),
   });
