@@ -30,7 +30,9 @@ export function classifyTruncation(input: TruncationInput): TruncationVerdict {
     input.log === null || input.log.length === 0
       ? null
       : readLog(input.log, { promptEvalCount: reply.promptEvalCount, needs: reply.needs });
-  const situation = situationOf(input, isCutExcluded(input, facts));
+  // The log names the trained context where it overruled the window that was asked for.
+  const known = { ...input, trainedContext: input.trainedContext ?? facts?.clamped?.trained ?? null };
+  const situation = situationOf(known, isCutExcluded(input, facts));
   const refusal = readRefusal(reply);
   if (refusal !== null) return refusedVerdict(situation, refusal, facts);
   const prompt = readPrompt(situation, facts);

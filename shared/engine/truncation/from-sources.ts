@@ -69,12 +69,7 @@ function logCut(
       ]
     : [];
   const dropped = droppedWhy.length > 0 || implied;
-  const kind =
-    situation.window === null
-      ? cut.kept * 10 > cut.prompt * 9 || cut.keep >= cut.kept
-        ? 'cut-to-window'
-        : 'halved'
-      : kindOfCut(situation.window, cut.kept);
+  const kind = situation.window === null ? kindWithoutWindow(situation, cut) : kindOfCut(situation.window, cut.kept);
   return {
     kinds: dropped ? ['messages-dropped', kind] : [kind],
     confidence: implied ? 'certain' : 'exact',
@@ -86,6 +81,12 @@ function logCut(
     tailKept: Math.max(0, cut.kept - cut.keep),
     evidence: [why, ...droppedWhy, ...certain],
   };
+}
+
+/** Windows are round numbers, and half of one with a head kept is not. */
+function kindWithoutWindow({ era }: Situation, cut: NonNullable<LogFacts['cut']>): 'halved' | 'cut-to-window' {
+  if (era === 'keeps-window' || era === 'keeps-all-but-one' || cut.keep >= cut.kept) return 'cut-to-window';
+  return era === null && cut.kept % 256 === 0 ? 'cut-to-window' : 'halved';
 }
 
 /** System messages before the cut point stay, so the line alone does not mean that anything went. */

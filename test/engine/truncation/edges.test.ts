@@ -128,11 +128,12 @@ describe('a count that is the cut size', () => {
 });
 
 describe('one message whose count is no cut size is whole, whatever ratios say', () => {
-  test.each([
-    ['long English words', `${'international responsibility '.repeat(60)}`, 130],
-    ['runs of spaces', `word${' '.repeat(40)}`.repeat(40), 90],
-    ['padded: 999 tokens in 777', sentence.repeat(44), 999, { windowRunning: 777, promptPath: 'native' }],
-  ] as const)('%s', (_, content, promptEvalCount, change = {}) => {
+  const padded: Change = { windowRunning: 777, promptPath: 'native' };
+  test.each<[string, string, number, Change]>([
+    ['long English words', 'international responsibility '.repeat(60), 130, {}],
+    ['runs of spaces', `word${' '.repeat(40)}`.repeat(40), 90, {}],
+    ['padded: 999 tokens in 777', sentence.repeat(44), 999, padded],
+  ])('%s', (_, content, promptEvalCount, change) => {
     expect(verdict({ texts: [['user', content]], reply: { promptEvalCount }, ...change }).kinds).toEqual(['intact']);
   });
 
@@ -263,6 +264,40 @@ describe('sources that are exact', () => {
       reply: { ending: 'aborted', promptEvalCount: null, evalCount: null },
     });
     expect([cut.kinds, cut.confidence, cut.lost]).toEqual([['halved'], 'exact', 1_162]);
+  });
+
+  test('the log alone tells the kind of a cut where the window is not known', () => {
+    const kindOf = (kept: number, serverVersion: string | null): string => {
+      const log = [`level=WARN msg="truncating input prompt" limit=${kept} prompt=9000 keep=4 new=${kept}`];
+      return verdict({
+        log,
+        serverVersion,
+        windowRunning: null,
+        numCtxRequested: null,
+        reply: { promptEvalCount: kept },
+      }).kinds.join();
+    };
+    expect([kindOf(2_050, '0.33.0'), kindOf(4_096, '0.24.0'), kindOf(4_096, null), kindOf(2_050, null)]).toEqual([
+      'halved',
+      'cut-to-window',
+      'cut-to-window',
+      'halved',
+    ]);
+  });
+
+  test('the log tells the window where the one asked for was too large for the model', () => {
+    const log = [
+      'level=WARN msg="requested context size too large for model" num_ctx=100000 n_ctx_train=2048',
+      'slot   operator(): id  0 | task 0 | new prompt, n_ctx_slot = 2048, n_keep = 4, task.n_tokens = 30',
+    ];
+    const small = verdict({
+      log,
+      trainedContext: null,
+      windowRunning: null,
+      numCtxRequested: 100_000,
+      reply: { promptEvalCount: 30, evalCount: 2_018, doneReason: 'length' },
+    });
+    expect(small.kinds).toEqual(['window-full']);
   });
 
   test('a log whose lines do not carry the count proves nothing by silence', () => {
