@@ -72,6 +72,23 @@ test('a file over its bound moves aside', async () => {
   expect(readFileSync(file, 'utf8')).toBe('after\n');
 });
 
+test('the start tells the settings, a load the path of the prompts', async () => {
+  await withSimulator({ defaultNumCtx: 8192, numParallel: 2 }, async (simulator) => {
+    for (const model of ['sim-reader', 'sim-native', 'sim-harmony', 'sim-qwen3.5'])
+      await chat(simulator, 'Say hi.', { model });
+    expect(logged(simulator, 'msg="server config"')[0]).toMatch(
+      /env="map\[OLLAMA_CONTEXT_LENGTH:8192 .*OLLAMA_NUM_PARALLEL:2 /,
+    );
+    expect(logged(simulator, 'msg="vram-based default context"')[0]).toMatch(/total_vram="0 B" default_num_ctx=8192$/);
+    expect(logged(simulator, 'msg="template selection"').map((line) => /selected=(\S+)/.exec(line)?.[1])).toEqual([
+      'go_template',
+      'gguf_chat_template',
+      'harmony',
+      'parser',
+    ]);
+  });
+});
+
 test('dropped messages are told at DEBUG only, cuts at WARN', async () => {
   const messages = Array.from({ length: 12 }, (_, index) => ({
     role: index % 2 === 0 ? 'user' : 'assistant',

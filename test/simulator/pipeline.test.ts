@@ -118,6 +118,58 @@ describe('what is too long', () => {
   });
 });
 
+describe('the mlx engine', () => {
+  test('reads past num_ctx without a cut, does not reload for it, and refuses what the model cannot hold', async () => {
+    await withSimulator({}, async (simulator) => {
+      const ask = (characters: number, body: Record<string, unknown> = {}) =>
+        chat(
+          simulator,
+          `The launch code is ZEBRA-7741. ${filler(characters)}\n\nWhat is the launch code? Answer with the code only.`,
+          { model: 'sim-mlx', ...body },
+        );
+      const long = await ask(40_000, { options: { num_ctx: 2048, num_predict: 60 } });
+      expect(contentOf(long)).toBe('ZEBRA-7741');
+      expect(Number(long.last['prompt_eval_count'])).toBeGreaterThan(6_000);
+      await ask(100, { options: { num_ctx: 8192 } });
+      expect(simulator.state.scheduler.running().map((runner) => [runner.numCtx, runner.inFlight])).toEqual([
+        [2048, 0],
+      ]);
+      expect(simulator.logLines().filter((line) => line.startsWith('slot '))).toEqual([]);
+      const over = await ask(100_000);
+      expect([over.status, over.last['error']]).toEqual([
+        400,
+        expect.stringMatching(
+          /^input length \(\d+ tokens\) exceeds the model's maximum context length \(16384 tokens\)$/,
+        ),
+      ]);
+    });
+  });
+
+  test('does not count the end token, and drops format and stop words', async () => {
+    await withSimulator({}, async (simulator) => {
+      const count = async (model: string): Promise<number> =>
+        Number((await chat(simulator, 'Count from 1 to 9.', { model })).last['eval_count']);
+      expect(await count('sim-mlx')).toBe((await count('sim-reader')) - 1);
+      const reply = await chat(simulator, 'Count from 1 to 9.', {
+        model: 'sim-mlx',
+        format: 'json',
+        options: { stop: ['3'] },
+      });
+      expect(contentOf(reply)).toBe('1, 2, 3, 4, 5, 6, 7, 8, 9');
+    });
+  });
+});
+
+test('text that only looked like a stop word is given when a cap ends the reply', async () => {
+  await withSimulator({ brain: () => ({ pieces: ['one ', 'two ', 'EN', 'DLESS'] }) }, async (simulator) => {
+    const said = async (options: Record<string, unknown>): Promise<string> =>
+      contentOf(await chat(simulator, 'x', { options }));
+    expect(await said({ stop: ['END'], num_predict: 3 })).toBe('one two EN');
+    expect(await said({ stop: ['END'] })).toBe('one two ');
+    expect(await said({ stop: ['ENDS'] })).toBe('one two ENDLESS');
+  });
+});
+
 describe('generate', () => {
   test('context carries a conversation along, from token numbers alone', async () => {
     await withSimulator({}, async (simulator) => {

@@ -201,6 +201,8 @@ async function generate(
         break;
       }
     }
+    // What looked like the beginning of a stop word was none.
+    if (run.end === 'length' && stopper.rest() !== '') await emit(stopper.rest());
     if (run.end === 'stop' && !stopper.isStopped()) await endOfText(job, run, task, text, stopper.rest(), emit);
   } finally {
     run.ns = Math.max(
@@ -227,7 +229,8 @@ async function endOfText(
 ): Promise<void> {
   if (rest !== '' && !(await emit(rest))) run.end = 'handed-over';
   else if (text.dies === true) run.end = 'died';
-  else await sample(job, run, task);
+  // The other engine does not count the end token.
+  else if (job.runner.profile.mode !== 'mlx') await sample(job, run, task);
 }
 
 /** Makes room for one more token and samples it. False when the run is over; `run.end` says why. */
@@ -346,7 +349,7 @@ function logsRunner(state: SimulatorState): boolean {
   return state.behaviour.engine === 'llama-server';
 }
 
-function rawSlot(job: Pick<Job, 'state' | 'slot'>, what: string, task: number, text: string): void {
-  if (logsRunner(job.state))
+function rawSlot(job: Pick<Job, 'state' | 'slot' | 'runner'>, what: string, task: number, text: string): void {
+  if (logsRunner(job.state) && job.runner.profile.mode !== 'mlx')
     job.state.log.raw(`slot ${what.padStart(12)}: id ${String(job.slot.id).padStart(2)} | task ${task} | ${text}`);
 }

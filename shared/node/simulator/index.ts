@@ -24,6 +24,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   await listen(server, state.options.port, state.options.host);
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : state.options.port;
+  logStart(state, port);
   const host = state.options.host.includes(':') ? `[${state.options.host}]` : state.options.host;
   let stopping: Promise<void> | null = null;
   return {
@@ -64,6 +65,27 @@ function createState(options: SimulatorOptions): SimulatorState {
     aborted: [],
     wait,
   };
+}
+
+/** What a server says when it starts. The log watch learns its settings from these lines. */
+function logStart({ log, options, behaviour }: SimulatorState, port: number): void {
+  const environment = {
+    OLLAMA_CONTEXT_LENGTH: options.defaultNumCtx,
+    OLLAMA_DEBUG: options.debug ? 'DEBUG' : 'INFO',
+    OLLAMA_HOST: `http://${options.host}:${port}`,
+    OLLAMA_KEEP_ALIVE: `${options.keepAliveSeconds}s`,
+    OLLAMA_MAX_LOADED_MODELS: options.maxLoadedModels,
+    OLLAMA_MAX_QUEUE: options.maxQueue,
+    OLLAMA_NUM_PARALLEL: options.numParallel,
+    OLLAMA_ORIGINS: `[${options.origins.join(' ')}]`,
+  };
+  const listed = Object.entries(environment).map(([name, value]) => `${name}:${value}`);
+  log.entry('INFO', 'routes.go:1964', 'server config', [['env', `map[${listed.join(' ')}]`]]);
+  log.entry('INFO', 'routes.go:2018', `Listening on ${options.host}:${port} (version ${behaviour.version})`, []);
+  log.entry('INFO', 'routes.go:2057', 'vram-based default context', [
+    ['total_vram', '0 B'],
+    ['default_num_ctx', options.defaultNumCtx],
+  ]);
 }
 
 function withDefaults(options: SimulatorOptions, version: string): SimulatorState['options'] {

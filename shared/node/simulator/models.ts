@@ -90,7 +90,7 @@ function newestFirst(profiles: readonly ModelProfile[]): readonly ModelProfile[]
 function detailsOf(profile: ModelProfile): Record<string, unknown> {
   return {
     parent_model: '',
-    format: 'gguf',
+    format: profile.mode === 'mlx' ? 'safetensors' : 'gguf',
     family: profile.architecture,
     families: [profile.architecture],
     parameter_size: profile.parameterSize,

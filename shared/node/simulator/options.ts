@@ -88,8 +88,11 @@ export type ThinkSetting = boolean | 'low' | 'medium' | 'high' | 'max' | undefin
 export interface ModelProfile {
   /** With tag, such as `sim-small:latest`. */
   readonly name: string;
-  /** rendered: Ollama builds the prompt; native: llama-server does. Servers before 0.30 render everything. */
-  readonly mode: 'rendered' | 'native';
+  /**
+   * rendered: Ollama builds the prompt; native: llama-server does; mlx: rendered, by the engine that never cuts, never shifts
+   * and knows no num_ctx, format or stop words. Servers before 0.30 render everything.
+   */
+  readonly mode: 'rendered' | 'native' | 'mlx';
   /** Parser family of `families/index.ts`: `plain`, `template`, `qwen3`, `qwen3.5`, `harmony`, `gemma4`, `deepseek3`, ... */
   readonly family: string;
   /** Prompt layout of chat. `prompt-only` = nothing around the text. */

@@ -111,7 +111,7 @@ async function withRunner(turn: Turn): Promise<void> {
   const inTwo = runsInTwoPasses({
     kind,
     profile: turn.profile,
-    rendered: !isNative(turn),
+    rendered: !isNative(turn) && turn.profile.mode !== 'mlx',
     format: request.format,
     think,
   });
@@ -130,7 +130,7 @@ function promptOf(turn: Turn): string {
 /** Drops messages until the rest fits, and logs it as the path does. */
 function fitMessages(turn: Turn, messages: readonly ChatMessage[], native: boolean, state: SimulatorState): string {
   const render = (kept: readonly ChatMessage[]): string => renderFor(turn, kept);
-  const skips = turn.request.truncate === false || (native && messages.length === 1);
+  const skips = turn.request.truncate === false || turn.profile.mode === 'mlx' || (native && messages.length === 1);
   if (skips) return render(messages);
   const dropped = dropMessages(messages, render, turn.lease.runner.numCtx, counterOf(turn));
   if (dropped.from > 0) {
@@ -175,6 +175,7 @@ export function fit(turn: Turn, slot: Slot, text: string): Fitted | null {
   const counter = counterOf(turn);
   const tokens = countWith(counter, text) + (profile.addBos ? 1 : 0);
   const whole: Fitted = { text, tokens, uncutText: text };
+  if (profile.mode === 'mlx') return fitMlx(turn, whole);
   const cutsHere = !isNative(turn) && request.truncate !== false && imageCount(request) === 0;
   const sizes = cutsHere ? cutSizes(state.behaviour, tokens, runner.numCtx, options.numKeep, profile.addBos) : null;
   if (sizes !== null) return cut(turn, whole, sizes, counter);
@@ -184,6 +185,17 @@ export function fit(turn: Turn, slot: Slot, text: string): Fitted | null {
       : tokens >= runner.slotWindow;
   if (!isOver) return whole;
   refuseOverflow(turn, slot, tokens);
+  return null;
+}
+
+/** This engine cuts nothing: what the model cannot hold is refused, whatever num_ctx says. */
+function fitMlx(turn: Turn, whole: Fitted): Fitted | null {
+  const max = turn.profile.trainedContext;
+  if (whole.tokens < max) return whole;
+  turn.sink.fail(
+    400,
+    `input length (${whole.tokens} tokens) exceeds the model's maximum context length (${max} tokens)`,
+  );
   return null;
 }
 
@@ -279,8 +291,8 @@ export function jobOf(turn: Turn, slot: Slot, fitted: Fitted): Job {
     promptTokens: fitted.tokens,
     numKeep: options.numKeep,
     predictMax: predictMax(turn),
-    stop: options.stop,
-    hasRepeatGuard: !isNative(turn),
+    stop: turn.profile.mode === 'mlx' ? [] : options.stop,
+    hasRepeatGuard: !isNative(turn) && turn.profile.mode !== 'mlx',
     isNative: isNative(turn),
     shift: request.shift,
     signal,
@@ -290,6 +302,7 @@ export function jobOf(turn: Turn, slot: Slot, fitted: Fitted): Job {
 /** 10 x num_ctx where nothing or too much was asked; 0 means no bound on the rendered path and one token on the native one. */
 function predictMax(turn: Turn): number {
   const asked = turn.options.numPredict;
+  if (turn.profile.mode === 'mlx') return asked > 0 ? asked : Number.POSITIVE_INFINITY;
   const bound = 10 * turn.lease.runner.numCtx;
   if (asked === 0) return isNative(turn) ? 1 : Number.POSITIVE_INFINITY;
   return asked < 0 || asked > bound ? bound : asked;
@@ -301,7 +314,7 @@ export function askOf(turn: Turn, fitted: Fitted, pass: 1 | 2): BrainAsk {
   return {
     promptText: fitted.text,
     profile,
-    request,
+    request: profile.mode === 'mlx' ? { ...request, format: undefined } : request,
     seed: options.seed >= 0 ? options.seed : state.options.seed,
     think: canThink && request.think !== false,
     thinkSetting: request.think,

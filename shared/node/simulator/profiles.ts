@@ -55,6 +55,7 @@ export const defaultProfiles: readonly ModelProfile[] = stamped([
   // Default window from its Modelfile; and an architecture whose window cannot shift, so that what is too long is refused.
   profileOf({ name: 'sim-window-2048:latest', parameters: { num_ctx: 2_048 } }),
   profileOf({ name: 'sim-no-shift:latest', architecture: 'deepseek2' }),
+  profileOf({ name: 'sim-mlx:latest', mode: 'mlx', trainedContext: 16_384 }),
   profileOf({ name: 'sim-loop:latest', family: 'qwen3', template: 'chatml', behaviour: 'loops' }),
   profileOf({ name: 'sim-think:latest', family: 'template', template: 'chatml', thinks: 'asked' }),
   profileOf({ name: 'sim-overthink:latest', family: 'template', template: 'chatml', thinks: 'for-ever' }),

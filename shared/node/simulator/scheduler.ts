@@ -3,6 +3,7 @@
  * need a load, and the slots of each runner. Time comes in through `host`, so that tests need not wait.
  */
 import type { ServerBehaviour } from './behaviour.ts';
+import { hasOwnParser } from './families/index.ts';
 import { busyText } from './faults.ts';
 import type { SimulatorLog } from './log.ts';
 import type { ModelProfile } from './options.ts';
@@ -267,6 +268,8 @@ function isCompatible(runner: Runner, want: Want, host: SchedulerHost): boolean 
 }
 
 function keyOf(want: Want, host: SchedulerHost): string {
+  // Options never reload this engine.
+  if (want.profile.mode === 'mlx') return 'mlx';
   const shift = host.behaviour.shiftReloads ? shiftFor(want, host) : null;
   return JSON.stringify([windowFor(want, host), want.options.numBatch, want.options.launchKey, shift]);
 }
@@ -277,12 +280,17 @@ function shiftFor(want: Want, host: SchedulerHost): boolean {
 
 function newRunner(want: Want, host: SchedulerHost): Runner {
   const numCtx = windowFor(want, host);
+  const isMlx = want.profile.mode === 'mlx';
   const parallel = isEmbedding(want.profile) ? 1 : host.numParallel;
   return {
     profile: want.profile,
     loadedAs: want.profile.name,
     numCtx,
-    slotWindow: host.behaviour.padsWindow ? Math.ceil(numCtx / windowPadding) * windowPadding : numCtx,
+    slotWindow: isMlx
+      ? want.profile.trainedContext
+      : host.behaviour.padsWindow
+        ? Math.ceil(numCtx / windowPadding) * windowPadding
+        : numCtx,
     batch: want.options.numBatch ?? batchFor(want.profile, numCtx),
     // Where shift is not a launch flag, the request says it each time.
     shift: shiftFor(host.behaviour.shiftReloads ? want : { ...want, shift: undefined }, host),
@@ -372,6 +380,8 @@ function logLoad(runner: Runner, want: Want, host: SchedulerHost): void {
     ]);
   }
   if (host.behaviour.engine !== 'llama-server') return;
+  logTemplate(want.profile, host);
+  if (want.profile.mode === 'mlx') return;
   const parallel = runner.slots.length;
   const parts = [
     '$OLLAMA/lib/ollama/llama-server --model … --port 40000 --host 127.0.0.1 --no-webui --offline',
@@ -388,8 +398,28 @@ function logLoad(runner: Runner, want: Want, host: SchedulerHost): void {
     host.log.raw('srv    load_model: KV cache shifting is not supported for this context, disabling KV cache shifting');
 }
 
+/** Which path the prompts of this model take: told once a load. */
+function logTemplate(profile: ModelProfile, host: SchedulerHost): void {
+  const hasParser = hasOwnParser(profile.family);
+  const selected =
+    profile.mode === 'native'
+      ? 'gguf_chat_template'
+      : profile.family === 'harmony'
+        ? 'harmony'
+        : hasParser
+          ? 'parser'
+          : 'go_template';
+  host.log.entry('INFO', 'images.go:391', 'template selection', [
+    ['model', `registry.ollama.ai/library/${profile.name}`],
+    ['selected', selected],
+    ['renderer', ''],
+    ['parser', hasParser ? profile.family : ''],
+  ]);
+}
+
 /** A sliding-window model shifts only while both its caches have one size. */
 export function canShift(runner: Pick<Runner, 'profile' | 'slotWindow' | 'batch'>): boolean {
+  if (runner.profile.mode === 'mlx') return false;
   const sliding = runner.profile.slidingWindow;
   return sliding === null || runner.slotWindow <= sliding + runner.batch;
 }

@@ -43,6 +43,9 @@ async function run(flags: Flags): Promise<void> {
   process.stderr.write(
     `Simulator of Ollama ${simulator.version} at ${simulator.url}, seed=${flags.seed} (Ctrl-C ends it)\n`,
   );
+  process.stderr.write(
+    `Models: ${simulator.state.profiles.map((profile) => profile.name.replace(/:latest$/, '')).join(', ')}\n`,
+  );
   if (flags.fault !== undefined) process.stderr.write(`Faults in force: ${flags.fault.join(', ')}\n`);
   await untilSignal();
   await simulator.stop();
