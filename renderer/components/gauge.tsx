@@ -30,7 +30,7 @@ export function Gauge({ windowTokens, parts, replyReserve, lost, label }: GaugeP
       <div className="flex h-5 text-table whitespace-nowrap text-ink-3">
         <span
           className={`moves flex-none pr-2 ${narrow ? '' : 'text-right'}`}
-          style={narrow ? undefined : { width: share(windowShown) }}
+          style={narrow ? { paddingLeft: `calc(${share(windowShown)} + 8px)` } : { width: share(windowShown) }}
         >
           <b>{windowTokens === null ? 'window not known' : `window ${count(windowTokens)}`}</b>
         </span>

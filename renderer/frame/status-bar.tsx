@@ -131,7 +131,9 @@ function RunningPart() {
 function RunningLine({ text, note, onStop }: { text: string; note: string; onStop: () => void }) {
   return (
     <div className="flex items-center gap-2 px-4 py-1">
-      <ModelName name={text} className="flex-1" />
+      <span className="min-w-0 flex-1 truncate text-ink" title={text}>
+        {text}
+      </span>
       <span className="lab">{note}</span>
       <Button icon={Square} onClick={onStop}>
         Stop

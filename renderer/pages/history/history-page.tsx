@@ -107,11 +107,11 @@ function openRow(row: HistoryRow | undefined): void {
 
 const columns: readonly Column<HistoryRow>[] = [
   { id: 'at', header: 'started', width: '144px', text: (row) => dateAndTime(row.at), sortBy: (row) => row.at },
-  { id: 'what', header: 'what', width: '64px', text: (row) => row.what, sortBy: (row) => row.what },
+  { id: 'what', header: 'what', width: '56px', text: (row) => row.what, sortBy: (row) => row.what },
   {
     id: 'name',
     header: 'name or answer',
-    width: 'minmax(200px, 2fr)',
+    width: 'minmax(160px, 2fr)',
     text: (row) => row.name,
     cell: (row) => <span className={`truncate ${row.call === null ? 'font-semibold' : 'mono'}`}>{row.name}</span>,
     sortBy: (row) => row.name,
@@ -119,7 +119,7 @@ const columns: readonly Column<HistoryRow>[] = [
   {
     id: 'verdict',
     header: 'context',
-    width: '168px',
+    width: '160px',
     text: (row) => row.verdict,
     cell: (row) =>
       row.lost ? (
@@ -132,16 +132,16 @@ const columns: readonly Column<HistoryRow>[] = [
   {
     id: 'model',
     header: 'model',
-    width: 'minmax(140px, 1fr)',
+    width: 'minmax(120px, 1fr)',
     text: (row) => row.model,
     cell: (row) => <ModelName name={row.model} />,
     sortBy: (row) => row.model,
   },
-  { id: 'state', header: 'ended', width: '96px', text: (row) => row.state, sortBy: (row) => row.state },
+  { id: 'state', header: 'ended', width: '88px', text: (row) => row.state, sortBy: (row) => row.state },
   {
     id: 'size',
     header: 'size',
-    width: '136px',
+    width: '112px',
     numeric: true,
     text: (row) => row.size,
     sortBy: (row) => row.sizeNumber,
@@ -150,7 +150,7 @@ const columns: readonly Column<HistoryRow>[] = [
     id: 'tokens',
     header: 'evaluated',
     help: 'Prompt tokens the server reported',
-    width: '88px',
+    width: '80px',
     numeric: true,
     text: (row) => count(row.tokens),
     sortBy: (row) => row.tokens,

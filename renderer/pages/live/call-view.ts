@@ -68,7 +68,7 @@ export function viewOfLive(live: LiveCall, simulating: boolean): CallView {
     seenAtMs: live.seenAtMs,
     numPredict: call.request.numPredict,
     numCtxRequested: call.request.numCtx,
-    numCtxRunning: closed?.numCtxRunning ?? (call.preflight?.windowSource === 'running' ? call.preflight.window : null),
+    numCtxRunning: closed?.numCtxRunning ?? call.preflight?.window ?? null,
     thinking: {
       ...lanes.thinking,
       text: live.thinking,
