@@ -106,6 +106,8 @@ function lookOnly(file: string): Opening | null {
     return damage === null ? null : { kind: 'damaged', reason: damage };
   } catch (error) {
     if (isDamage(error)) return { kind: 'damaged', reason: reasonOf(error) };
+    // No table or column of that name: it says it has this version's layout, and has not.
+    if (sqliteCodeOf(error) === 'SQLITE_ERROR') return { kind: 'damaged', reason: reasonOf(error) };
     // A journal of a crash waits to be rolled back, which takes the right to write: that is no damage.
     if (sqliteCodeOf(error) === 'SQLITE_READONLY') return null;
     throw error;
