@@ -123,8 +123,8 @@ function bandOf(count: TableCount, learned: LearnedRatio | null | undefined): Es
 }
 
 /**
- * What was learned moves the likely count. It narrows the band only as far as the samples agreed: the next text may differ in
- * kind, so `low` rises from the table's bound only after five samples and never closer than a fifth.
+ * What was learned moves the likely count and brings the pessimistic side as near as the samples agreed. `low` stays what the
+ * table says: verdicts rest on it, and the next text of this script may be in another language.
  */
 function withRatio(
   count: TableCount,
@@ -132,8 +132,7 @@ function withRatio(
 ): { readonly low: number; readonly likely: number; readonly high: number } {
   const likely = count.likely * ratio.factor;
   const unsure = Math.max(0.1, ratio.spread * 1.5) + (ratio.weight < 5 ? 0.1 : 0);
-  const learnedLow = ratio.weight >= 5 ? likely * (1 - Math.max(0.2, unsure)) : 0;
-  return { low: Math.min(likely, Math.max(count.low, learnedLow)), likely, high: likely * (1 + unsure) };
+  return { low: Math.min(likely, count.low), likely, high: likely * (1 + unsure) };
 }
 
 function perToken(units: number, tokenCount: number): number {

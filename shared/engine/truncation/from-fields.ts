@@ -27,9 +27,7 @@ export function readFields(situation: Situation): PromptReading {
   }
   if (window === null) return readWithoutWindow(situation, counted);
   const cut = matchingCut(situation, counted);
-  if (cut !== null) {
-    return readCutSize(situation, counted, window, cut);
-  }
+  if (cut !== null) return readCutSize(situation, counted, window, cut);
   return situation.droppable > 0 ? readHistory(situation, counted, window) : readSingle(situation, counted, window);
 }
 
@@ -153,27 +151,8 @@ function readSingle(situation: Situation, counted: number, window: number): Prom
       ),
     );
   }
-  const contradiction = cutOnNativePath(situation, counted, window);
-  if (contradiction !== null) return contradiction;
-  const keep = 2 * counted - window;
-  if (
-    counted < low &&
-    input.numKeep === null &&
-    keep >= 0 &&
-    counted < window &&
-    !situation.cutExcluded &&
-    situation.cuts.some((cut) => cut.era === 'keeps-half')
-  ) {
-    const text = `${number(counted)} is the cut size for ${number(window)} with a num_keep of about ${number(keep)}, and at least ${number(low)} tokens were sent.`;
-    const cut: PromptReading = {
-      ...nothingKnown,
-      kinds: ['halved'],
-      confidence: 'likely',
-      kept: counted,
-      evidence: [evidence('likely', 'cut-size', text), ...suspicion(situation, counted)],
-    };
-    return cut;
-  }
+  const cut = cutOnNativePath(situation, counted, window) ?? cutByAnotherNumKeep(situation, counted, window);
+  if (cut !== null) return cut;
   const sizes = [...new Set(situation.cuts.map((cut) => number(cut.size)))].slice(0, 4);
   const why = situation.cutExcluded
     ? `The log excludes a token cut, and no message could be dropped: ${number(counted)} tokens went in whole.`
@@ -190,6 +169,17 @@ function cutOnNativePath(situation: Situation, counted: number, window: number):
   if (input.promptPath !== 'native' || situation.cutExcluded || counted >= low) return null;
   const cut = possibleCuts({ ...input, promptPath: 'rendered' }, window).find((one) => one.size === counted);
   return cut === undefined ? null : cutReading(situation, counted, window, cut, 'likely');
+}
+
+/** A Modelfile can set num_keep without the request saying so: then the size itself tells how much was kept. */
+function cutByAnotherNumKeep(situation: Situation, counted: number, window: number): PromptReading | null {
+  const { input, low } = situation;
+  const keep = 2 * counted - window;
+  const isPossible = input.numKeep === null && keep >= 0 && counted < window && !situation.cutExcluded;
+  if (counted >= low || !isPossible || !situation.cuts.some((cut) => cut.era === 'keeps-half')) return null;
+  const text = `${number(counted)} is the cut size for ${number(window)} with a num_keep of about ${number(keep)}, and at least ${number(low)} tokens were sent.`;
+  const why = [evidence('likely', 'cut-size', text), ...suspicion(situation, counted)];
+  return { ...nothingKnown, kinds: ['halved'], confidence: 'likely', kept: counted, evidence: why };
 }
 
 /** Usual windows, for a count whose window is not known. */

@@ -68,8 +68,10 @@ function callsOf(lines: readonly string[]): readonly CallLines[] {
   const calls: CallLines[] = [];
   let pending = noLines();
   let pendingSays = false;
+  const running = new Map<string, CallLines>();
   const close = (call: CallLines): void => {
     if (calls.length < CALLS_MAX) calls.push(call);
+    if (call.task !== null) running.set(call.task, call);
     pending = noLines();
     pendingSays = false;
   };
@@ -81,7 +83,7 @@ function callsOf(lines: readonly string[]): readonly CallLines[] {
       const started = NEW_PROMPT.exec(text);
       if (started !== null) close({ ...pending, task: `${id}/${task}`, promptTokens: Number(started[1]) });
       else if (SHIFT.test(text)) {
-        const call = calls.findLast((one) => one.task === `${id}/${task}`) ?? pending;
+        const call = running.get(`${id}/${task}`) ?? pending;
         call.shiftLines += 1;
         call.shiftRaw = line;
         pendingSays ||= call === pending;
@@ -102,15 +104,19 @@ function callsOf(lines: readonly string[]): readonly CallLines[] {
   return calls;
 }
 
-const SLOT_LINE = /slot\s+[^|:]{1,60}:\s*id\s+(\d+)\s*\|\s*task\s+(-?\d+)\s*\|\s*(.*)$/;
+// Bounded repeats: a pasted log is hostile text, and no line may take long.
+const SLOT_LINE =
+  /slot\s{1,20}[^|:\s]{1,60}:\s{0,20}id\s{1,4}(\d{1,9})\s{0,4}\|\s{0,4}task\s{1,4}(-?\d{1,12})\s{0,4}\|\s{0,4}(.*)$/;
 const NEW_PROMPT = /^new prompt,.*?task\.n_tokens\s*=\s*(\d{1,12})/;
 const SHIFT = /^slot context shift,/;
 const OVERFLOW = /request \((\d{1,12}) tokens\) exceeds the available context size \((\d{1,12}) tokens\)/;
 const INFERENCE = /"\/(?:api\/(?:chat|generate)|v1\/[a-z/]+)"/;
 
+const TOLD = ['msg="truncating ', 'msg="requested context size too large'];
+
 /** Fills `call` from one logfmt line; false where the line says nothing about a prompt. */
 function readMessageLine(line: string, call: CallLines): boolean {
-  if (!line.includes('msg=')) return false;
+  if (!TOLD.some((message) => line.includes(message))) return false;
   const fields = parseLogfmt(line);
   const whole = (name: string): number | null => {
     const text = fields.get(name);
@@ -141,12 +147,14 @@ function readMessageLine(line: string, call: CallLines): boolean {
   return false;
 }
 
+/** The lines that matter have some 200 characters. */
+const LOGFMT_CHARACTERS_MAX = 1_000;
+const FIELD = /(?:^|\s)([A-Za-z_][\w.]{0,60})=(?:"((?:[^"\\]|\\.){0,300})"|(\S{0,300}))/g;
+
 /** Keys and values of a logfmt line; quoted values as Go quotes them. */
 export function parseLogfmt(line: string): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
-  for (const [, name = '', quoted, plain] of line
-    .slice(0, LINE_CHARACTERS_MAX)
-    .matchAll(/(?:^|\s)([A-Za-z_][\w.]{0,60})=(?:"((?:[^"\\]|\\.)*)"|(\S*))/g)) {
+  for (const [, name = '', quoted, plain] of line.slice(0, LOGFMT_CHARACTERS_MAX).matchAll(FIELD)) {
     fields.set(
       name,
       quoted === undefined

@@ -55,6 +55,8 @@ describe('what one model teaches', () => {
         }
         const { low, likely, high } = estimateText(prose, learned);
         expect(low <= likely && likely <= high).toBe(true);
+        // Verdicts rest on the low side, so learning never raises it.
+        expect(low).toBeLessThanOrEqual(estimateText(prose).low);
       }),
     );
   });

@@ -115,3 +115,11 @@ test('no text breaks it, and none takes long', () => {
     ),
   );
 });
+
+test('a hostile log ends soon: the work grows with its length, not with its square', () => {
+  const tasks = Array.from({ length: 20_000 }, (_, task) => started(task, 5));
+  const strangers = Array.from({ length: 100_000 }, () => shifted(999_999));
+  const spaces = Array.from({ length: 500 }, () => `slot${' '.repeat(4_000)}`);
+  const quotes = Array.from({ length: 500 }, () => `msg="truncating ${'a="'.repeat(1_300)}`);
+  expect(readLog([...tasks, ...spaces, ...quotes, ...strangers], { promptEvalCount: 5, needs: null })).not.toBeNull();
+}, 10_000);
