@@ -10,7 +10,8 @@ import { findProfile } from './admission.ts';
 import { countTokens } from './pipeline.ts';
 import { keepAliveOf } from './requests.ts';
 import { readOptions } from './runner-options.ts';
-import type { Lease, Slot } from './scheduler.ts';
+import type { Slot } from './runner.ts';
+import type { Lease } from './scheduler.ts';
 
 export const embedRoutes: Readonly<Record<string, RouteHandler>> = {
   'POST /api/embed': embed,

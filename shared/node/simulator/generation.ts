@@ -5,7 +5,7 @@
 import type { ModelText, SimulatorState } from './options.ts';
 import { repeatGuard, stopWords } from './stop-words.ts';
 import type { Tokenizer } from './tokenizer.ts';
-import { canShift, type Runner, type Slot } from './scheduler.ts';
+import { canShift, type Runner, type Slot } from './runner.ts';
 
 export interface Job {
   readonly state: SimulatorState;

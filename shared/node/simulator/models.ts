@@ -2,7 +2,7 @@
 import { decodeObject } from './body.ts';
 import type { ModelProfile, RouteContext, RouteHandler } from './options.ts';
 import { findProfile, isValidName, withTag } from './admission.ts';
-import type { Runner } from './scheduler.ts';
+import type { Runner } from './runner.ts';
 import { goTime } from './wire.ts';
 
 /** Routes that change what is installed: known, so that their methods are checked, and refused. */

@@ -17,7 +17,8 @@ import type {
 import { countTokens as countWith, cutSizes, dropMessages, survivingText, type Counter } from './prompt.ts';
 import { createReplyWriter, type ReplyWriter } from './reply-writer.ts';
 import { readOptions, type RunnerOptions } from './runner-options.ts';
-import type { Lease, Slot } from './scheduler.ts';
+import type { Slot } from './runner.ts';
+import type { Lease } from './scheduler.ts';
 import { checkFormat, createFirstPass, runsInTwoPasses, secondPassMessages, secondPassSuffix } from './structured.ts';
 import { fillTemplate, generateMessages, renderChat } from './templates.ts';
 import { nowMs } from './wire.ts';
