@@ -9,10 +9,12 @@ export default defineConfig({
   resolve: { alias: { electron: fileURLToPath(new URL('./test/support/electron-fake.ts', import.meta.url)) } },
   test: {
     include: ['test/**/*.test.{ts,tsx}'],
-    exclude: ['test/e2e/**', 'test/ollama/**', 'test/bench/**'],
+    // The live suite needs a server: npm run test:ollama.
+    exclude: ['test/ollama/**'],
     reporters: ['default', './test/support/closing-line.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    globalSetup: './test/support/build-page.ts',
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     maxWorkers: 2,
   },
 });

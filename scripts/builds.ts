@@ -73,6 +73,8 @@ export async function buildStale(names: readonly BuildName[]): Promise<void> {
   const script = fileURLToPath(new URL('./build.ts', import.meta.url));
   const child = spawn(process.execPath, ['--no-warnings', script, ...stale], {
     stdio: ['ignore', 'ignore', 'inherit'],
+    // A test runner sets NODE_ENV to test, and the page would be a development build.
+    env: { ...process.env, NODE_ENV: 'production' },
   });
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code === 0) return;

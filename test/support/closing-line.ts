@@ -9,6 +9,8 @@ export default class ClosingLine implements Reporter {
     for (const module of modules) {
       // A file that does not even load has no tests; it is a failure all the same.
       if (module.errors().length > 0) failed += 1;
+      // A hook that fails skips the tests below it: those were not passed.
+      for (const suite of module.children.allSuites()) if (suite.errors().length > 0) failed += 1;
       for (const test of module.children.allTests()) {
         const { state } = test.result();
         if (state === 'passed') passed += 1;
