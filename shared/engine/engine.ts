@@ -39,7 +39,7 @@ export function createEngine(outer: EnginePorts): Engine {
       if (entry !== undefined) entry.shown = event.call;
     } else if (event.type === 'call-phase-changed') {
       const entry = open.get(event.callId);
-      if (entry?.shown != null) entry.shown = { ...entry.shown, phase: event.phase };
+      if (entry !== undefined && entry.shown !== null) entry.shown = { ...entry.shown, phase: event.phase };
     }
   }
 
