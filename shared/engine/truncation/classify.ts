@@ -125,8 +125,8 @@ function readGenerationOf(situation: Situation, prompt: PromptReading, facts: Lo
   const { input, era, window } = situation;
   const { promptEvalCount, evalCount, doneReason } = input.reply;
   if (window === null || promptEvalCount === null || evalCount === null) return { kind: 'none', evidence: null };
-  // Older servers hand the runner a full window after a cut: what the first tokens push out belongs to the cut.
-  const isFilled = prompt.kinds.includes('cut-to-window') && promptEvalCount >= window;
+  // Older servers hand the runner a full window after a cut: what the first tokens push out belongs to that.
+  const isFilled = promptEvalCount >= window && (era === 'keeps-window' || prompt.kinds.includes('cut-to-window'));
   if (isFilled) return { kind: 'none', evidence: null };
   const { numKeep, numPredict, addsBos, shift } = input;
   return wordGeneration(

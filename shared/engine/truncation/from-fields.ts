@@ -49,6 +49,9 @@ function alwaysKeptLow(situation: Situation): number {
 const FAR_BELOW = { certainFrom: 1.6, cutFrom: 1.2 };
 /** The cut leaves the window itself: a whole prompt may well have that size. */
 const AT_THE_WINDOW = { certainFrom: 2.5, cutFrom: 2.2 };
+/** The same where the band is narrow below, as it is for prose: there the likely count is not far off. */
+const AT_THE_WINDOW_PROSE = { certainFrom: 1.35, cutFrom: 1.2 };
+const NARROW = 0.58;
 /** No prompt of a chat goes into so few tokens, so the count speaks sooner. */
 const TINY = { certainFrom: 1.7, cutFrom: 1.5 };
 const TINY_WINDOW_MAX = 16;
@@ -58,7 +61,7 @@ const NEAR = 0.2;
 function readCutSize(situation: Situation, counted: number, window: number, cut: CutSize): PromptReading {
   const { high, input } = situation;
   const edge = cutsAbove(cut.era, window);
-  const doubt = window <= TINY_WINDOW_MAX ? TINY : cut.size < 0.75 * window ? FAR_BELOW : AT_THE_WINDOW;
+  const doubt = doubtOf(situation, window, cut);
   const { formula } = cut;
   if (input.messages.length === 0) {
     return cannotTell(
@@ -101,6 +104,12 @@ function readCutOfHistory(situation: Situation, counted: number, window: number,
   }
   const text = `${cut.formula}. The last message alone may be over the window, so chance cannot be ruled out.`;
   return cannotTell(counted, 'possible', evidence('possible', 'cut-size', text));
+}
+
+function doubtOf({ low, likely }: Situation, window: number, cut: CutSize): typeof FAR_BELOW {
+  if (window <= TINY_WINDOW_MAX) return TINY;
+  if (cut.size < 0.75 * window) return FAR_BELOW;
+  return low >= NARROW * likely ? AT_THE_WINDOW_PROSE : AT_THE_WINDOW;
 }
 
 function cutReading(

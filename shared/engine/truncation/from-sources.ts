@@ -1,6 +1,6 @@
 /** The sources that are exact: the server log, the `context` field of /api/generate, a render with and without truncation. */
 import type { LogFacts } from './log-lines.ts';
-import { kindOfCut } from './cut-size.ts';
+import { type CutSize, kindOfCut } from './cut-size.ts';
 import { type PromptReading, evidence, intact, nothingKnown } from './prompt-reading.ts';
 import { type Situation, strangeRole } from './situation.ts';
 import type { TruncationInput } from './types.ts';
@@ -31,8 +31,9 @@ export function readLogFacts(situation: Situation, facts: LogFacts): PromptReadi
     };
   }
   const counted = input.reply.promptEvalCount;
-  // Dropped messages are logged at debug level only, so silence proves something where nothing could be dropped.
-  if (counted === null || situation.droppable > 0 || facts.promptTokens !== counted) return null;
+  // Dropped messages are logged at debug level only: below it, silence proves something only where nothing could be dropped.
+  const wouldTell = situation.droppable === 0 || facts.debug;
+  if (counted === null || !wouldTell || facts.promptTokens !== counted) return null;
   // Nothing was cut, and yet a message may have vanished with a role that no template knows.
   if (strangeRole(input) !== null) return null;
   return intact(
@@ -98,47 +99,57 @@ function droppedMessages(input: TruncationInput, dropped: NonNullable<LogFacts['
     .filter((message) => message.role !== 'system').length;
 }
 
+/** Up to this many tokens of output, made tokens again from its text, come back as many as they were, give or take a few. */
+const OUTPUT_SURE_MAX = 200;
+
 /** `context` holds the uncut prompt without its begin token, and the output. */
 export function readContextField(situation: Situation, byCount: PromptReading): PromptReading | null {
   const { input } = situation;
-  const { contextLength, promptEvalCount: counted, evalCount: output } = input.reply;
-  if (input.route !== 'generate' || input.raw || contextLength === null || counted === null || output === null)
-    return null;
-  const begin = beginToken(situation, counted);
-  const prompt = contextLength - output + begin;
-  const lost = prompt - counted;
-  // The output is tokenised again, so long outputs may come back a few tokens longer or shorter.
+  const { contextLength, promptEvalCount: counted, evalCount: output, doneReason } = input.reply;
+  if (input.route !== 'generate' || input.raw) return null;
+  if (contextLength === null || counted === null || output === null) return null;
+  // The end token is counted as output and is no text.
+  const ended = doneReason === 'stop' && output > 0 ? 1 : 0;
+  const prompt = contextLength - output + ended + beginToken(situation, counted);
+  const cut = situation.cuts.find((one) => one.size === counted) ?? null;
   const tolerance = 2 + Math.ceil(output * 0.05);
   const sum = `context has ${number(contextLength)} tokens: ${number(output)} of output, so the prompt had ${number(prompt)}`;
-  if (Math.abs(lost) <= tolerance) {
-    return intact(
-      counted,
-      'exact',
-      evidence(
-        'exact',
-        'context-field',
-        `${sum}, and ${number(counted)} were evaluated.`,
-        `context.length = ${contextLength}`,
-      ),
-    );
+  const raw = `context.length = ${contextLength}`;
+  // A count that may be a cut needs more than a near miss to be called whole.
+  if (Math.abs(prompt - counted) <= (cut === null ? tolerance : 2)) {
+    const why = evidence('exact', 'context-field', `${sum}, and ${number(counted)} were evaluated.`, raw);
+    return intact(counted, 'exact', why);
   }
-  const cut = situation.cuts.find((one) => one.size === counted);
-  if (lost < 0 || (cut === undefined && lost < Math.max(64, output * 0.25))) return null;
-  const kinds = byCount.kinds.some((kind) => kind === 'halved' || kind === 'cut-to-window')
-    ? byCount.kinds
-    : [cut?.kind ?? 'halved'];
+  const lostMin = cut === null ? Math.max(64, output * 0.25) : tolerance;
+  return prompt - counted < lostMin ? null : contextLoss(situation, byCount, { cut, counted, prompt, sum, raw });
+}
+
+interface ContextSum {
+  readonly cut: CutSize | null;
+  readonly counted: number;
+  readonly prompt: number;
+  readonly sum: string;
+  readonly raw: string;
+}
+
+/** Long outputs leave the loss proven and its size open. */
+function contextLoss(situation: Situation, byCount: PromptReading, found: ContextSum): PromptReading {
+  const { cut, counted, prompt, sum, raw } = found;
+  const isSure = (situation.input.reply.evalCount ?? 0) <= OUTPUT_SURE_MAX;
+  const isCutByCount = byCount.kinds.some((kind) => kind === 'halved' || kind === 'cut-to-window');
+  const confidence = isSure ? 'exact' : 'certain';
+  const text = `${sum}: ${isSure ? '' : 'about '}${number(prompt - counted)} were lost.`;
+  const head = byCount.headKept ?? cut?.headTokens ?? null;
   return {
     ...byCount,
-    kinds,
-    confidence: 'exact',
-    sent: prompt,
+    kinds: isCutByCount ? byCount.kinds : [cut?.kind ?? 'halved'],
+    confidence,
+    sent: isSure ? prompt : null,
     kept: counted,
-    lost,
-    headKept: byCount.headKept ?? cut?.headTokens ?? null,
-    tailKept: byCount.tailKept ?? (cut === undefined || cut.headTokens === null ? null : counted - cut.headTokens),
-    evidence: [
-      evidence('exact', 'context-field', `${sum}: ${number(lost)} were lost.`, `context.length = ${contextLength}`),
-    ],
+    lost: isSure ? prompt - counted : null,
+    headKept: head,
+    tailKept: head === null ? null : counted - head,
+    evidence: [evidence(confidence, 'context-field', text, raw)],
   };
 }
 

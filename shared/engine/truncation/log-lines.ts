@@ -12,6 +12,8 @@ export interface LogFacts {
   /** Tokens that went into the runner; null where the runner writes no such lines. */
   readonly promptTokens: number | null;
   readonly overflow: { readonly needs: number; readonly has: number; readonly raw: string } | null;
+  /** Debug lines are in this log, so that dropped messages would be told. */
+  readonly debug: boolean;
   readonly clamped: { readonly requested: number; readonly trained: number; readonly raw: string } | null;
 }
 
@@ -33,6 +35,7 @@ export function readLog(lines: readonly string[], key: LogKey): LogFacts | null 
     shifts: own.shiftLines > 0 ? { count: own.shiftLines, raw: own.shiftRaw } : null,
     promptTokens: own.promptTokens,
     overflow: own.overflow,
+    debug: lines.some((line) => line.includes('level=DEBUG')),
     clamped: own.clamped,
   };
 }

@@ -1,6 +1,6 @@
 /** What the mechanism allows for one call: derived once from the input, read by every rule. */
 import type { Estimate } from '../../contract/estimates.ts';
-import { type CutSize, type Era, cutSizes, eraOf, heedsFlags } from './cut-size.ts';
+import { type CutSize, type Era, atLeast, cutSizes, eraOf, heedsFlags, parseVersion } from './cut-size.ts';
 import type { SentMessage, TruncationInput } from './types.ts';
 
 export interface Situation {
@@ -61,8 +61,16 @@ export function possibleCuts(input: TruncationInput, window: number): readonly C
   if (input.hasImages === true) return [];
   const isNative = input.promptPath === 'native' && input.route !== 'generate';
   const all = cutSizes({ window, serverVersion: input.serverVersion, numKeep: input.numKeep, addsBos: input.addsBos });
-  // The native path, and a runner whose shift is off, refuse where older servers cut.
-  return isNative || input.shift === false ? all.filter((cut) => cut.era === 'keeps-window') : all;
+  // The native path, and from 0.30.9 on a runner whose shift is off, refuse where older servers cut.
+  if (isNative) return all.filter((cut) => cut.era === 'keeps-window');
+  if (input.shift === false)
+    return cutsWithoutShift(input.serverVersion) ? all.filter((cut) => cut.era !== 'keeps-half') : [];
+  return all;
+}
+
+function cutsWithoutShift(serverVersion: string | null): boolean {
+  const version = parseVersion(serverVersion);
+  return version === null || !atLeast(version, 0, 30, 9);
 }
 
 /** /api/generate always keeps its system text and its prompt. */

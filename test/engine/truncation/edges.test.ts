@@ -104,6 +104,8 @@ describe('a count that is the cut size', () => {
       'intact',
     ]);
     expect(kindsOf({ promptPath: 'native', route: 'generate' })).toBe('halved');
+    // Up to 0.30.8 shift off did not keep the server from cutting.
+    expect(kindsOf({ shift: false, serverVersion: '0.30.5', reply: { promptEvalCount: 511 } })).toBe('cut-to-window');
     // Flags that old servers do not know protect nothing.
     expect(kindsOf({ truncate: false, serverVersion: '0.11.0', reply: { promptEvalCount: 512 } })).toBe(
       'cut-to-window',
@@ -247,6 +249,27 @@ describe('sources that are exact', () => {
     expect([whole.kinds, whole.confidence, whole.lost]).toEqual([['intact'], 'exact', 0]);
   });
 
+  test('a long output leaves the size of the loss open, and a near miss is no proof', () => {
+    const texts = [['user', sentence.repeat(60)]] as const;
+    const long: Change = { route: 'generate', texts, windowRunning: 4_096, numPredict: 900 };
+    const cut = verdict({
+      ...long,
+      windowRunning: 512,
+      reply: { promptEvalCount: 259, evalCount: 900, contextLength: 2_300, doneReason: 'length' },
+    });
+    expect([cut.kinds, cut.lost]).toEqual([['halved', 'shifted'], null]);
+    const near = { promptEvalCount: 512, evalCount: 100, contextLength: 619, doneReason: 'length' };
+    expect(
+      verdict({
+        ...long,
+        serverVersion: '0.24.0',
+        windowRunning: 512,
+        texts: [['user', sentence.repeat(22)]],
+        reply: near,
+      }).kinds,
+    ).toEqual(['unknown']);
+  });
+
   test('a render with and without truncation tells dropped messages', () => {
     const gone = verdict({
       render: { keptCharacters: 1_000, uncutCharacters: 4_000 },
@@ -303,6 +326,17 @@ describe('sources that are exact', () => {
   test('a log whose lines do not carry the count proves nothing by silence', () => {
     const log = ['[GIN] 2026/11/29 - 20:00:35 | 200 |  387.459517ms |       127.0.0.1 | POST     "/api/chat"'];
     expect(short({ log })).toEqual(['intact', 'certain']);
+  });
+
+  test('a debug log without a line about dropped messages proves that none was', () => {
+    const texts = Array.from({ length: 7 }, () => ['user', sentence.repeat(4)] as const);
+    const log = ['slot   operator(): id  0 | task 0 | new prompt, n_ctx_slot = 512, n_keep = 4, task.n_tokens = 490'];
+    const full: Change = { texts, reply: { promptEvalCount: 490, evalCount: 1 } };
+    expect(short({ ...full, log })).toEqual(['unknown', 'possible']);
+    expect(short({ ...full, log: [...log, 'time=x level=DEBUG source=server.go msg="completion request"'] })).toEqual([
+      'intact',
+      'exact',
+    ]);
   });
 
   test('0.30.0 leaves cached tokens out, so its low counts say nothing', () => {
