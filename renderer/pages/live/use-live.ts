@@ -51,6 +51,9 @@ export function usePreflight(request: CallRequest | null): PreflightState {
     denial: Denial | null;
   } | null>(null);
   const up = useEngine((state) => state.server?.state === 'up');
+  // A call that ended, or a model that was loaded, can teach the window or the count that was missing before.
+  const ended = useEngine((state) => state.callsEnded);
+  const loaded = useEngine((state) => state.server?.running);
   useEffect(() => {
     if (request === null || !up) return;
     let current = true;
@@ -72,7 +75,7 @@ export function usePreflight(request: CallRequest | null): PreflightState {
       current = false;
       clearTimeout(timer);
     };
-  }, [client, request, up]);
+  }, [client, request, up, ended, loaded]);
   if (request === null || answered === null) return { preflight: null, stale: request !== null, denial: null };
   return { preflight: answered.preflight, denial: answered.denial, stale: answered.request !== request };
 }
@@ -80,8 +83,10 @@ export function usePreflight(request: CallRequest | null): PreflightState {
 export interface ShownCalls {
   readonly current: CallView | null;
   readonly last: CallView | null;
-  /** The stored record of the current call, once it is closed and read. */
+  /** The stored record of the current call, when it has been read. */
   readonly record: CallRecord | null;
+  /** Reads it. With a document of megabytes a record is large, so it comes only when somebody wants it. */
+  readonly loadRecord: () => Promise<CallRecord | null>;
 }
 
 /** The call on screen and the one before it. After a reload they come from the store. */
@@ -93,7 +98,27 @@ export function useShownCalls(): ShownCalls {
   useRecovery(client, loaded && shown.length === 0);
   const first = useShown(shown[0], records, setRecords);
   const second = useShown(shown[1], records, setRecords);
-  return { current: first, last: second, record: records.get(shown[0] ?? ('' as CallId)) ?? null };
+  const id = shown[0];
+  const record = (id === undefined ? undefined : records.get(id)) ?? null;
+  const loadRecord = useCallback(async () => {
+    if (record !== null || id === undefined) return record;
+    const answer = await client.request('call.get', { callId: id });
+    if (answer.ok) setRecords((before) => withRecord(before, answer.value));
+    else client.raiseNotice({ level: 'warning', text: answer.denial.message, next: answer.denial.next ?? null });
+    return answer.ok ? answer.value : null;
+  }, [client, id, record]);
+  // Until the first frame of a new call is here, the one before stays where it was.
+  return first === null
+    ? { current: second, last: null, record: null, loadRecord }
+    : { current: first, last: second, record, loadRecord };
+}
+
+const RECORDS_MAX = 4;
+/** The answer to call.start overtakes the first frame of the call; this long it is waited for before the store is asked. */
+const EVENTS_WAIT_MS = 3_000;
+
+function withRecord(records: ReadonlyMap<CallId, CallRecord>, record: CallRecord): ReadonlyMap<CallId, CallRecord> {
+  return new Map([...records].slice(-(RECORDS_MAX - 1))).set(record.id, record);
 }
 
 function useShown(
@@ -105,23 +130,27 @@ function useShown(
   const live = useEngine((state) => (id === undefined ? undefined : state.calls.get(id)));
   const simulating = useEngine((state) => state.server?.kind === 'simulator');
   const record = id === undefined ? undefined : records.get(id);
-  const ended = live === undefined || live.closed !== null || live.vanished;
+  // What streamed here is whole; only a call that this page saw in part, or not at all, is read back.
+  const missing =
+    live === undefined || live.vanished || (live.closed !== null && (live.incomplete || live.clippedCharacters > 0));
   useEffect(() => {
-    if (id === undefined || !ended || record !== undefined) return;
+    if (id === undefined || !missing || record !== undefined) return;
     let current = true;
-    void client.request('call.get', { callId: id }).then((answer) => {
-      if (current && answer.ok) setRecords((before) => new Map([...before].slice(-10)).set(id, answer.value));
-    });
+    const read = (): void => {
+      void client.request('call.get', { callId: id }).then((answer) => {
+        if (current && answer.ok) setRecords((before) => withRecord(before, answer.value));
+      });
+    };
+    const timer = setTimeout(read, id === useDraft.getState().started ? EVENTS_WAIT_MS : 0);
     return () => {
       current = false;
+      clearTimeout(timer);
     };
-  }, [client, id, ended, record, setRecords]);
+  }, [client, id, missing, record, setRecords]);
   return useMemo(() => {
-    // The record has the whole texts, also those this screen missed.
-    if (record !== undefined && (live === undefined || live.vanished || live.incomplete || live.clippedCharacters > 0))
-      return viewOfRecord(record);
+    if (record !== undefined && missing) return viewOfRecord(record);
     return live === undefined ? null : viewOfLive(live, simulating);
-  }, [record, live, simulating]);
+  }, [record, live, missing, simulating]);
 }
 
 function useRecovery(client: EngineClient, wanted: boolean): void {
@@ -136,14 +165,19 @@ function useRecovery(client: EngineClient, wanted: boolean): void {
   }, [client, wanted]);
 }
 
-/** Starts a call and shows it; a refusal becomes a notice. */
-export function useSend(): (request: CallRequest) => Promise<void> {
+/** Starts a call, shows it and answers its id; a refusal becomes a notice and null. */
+export function useSend(): (request: CallRequest) => Promise<CallId | null> {
   const client = useClient();
   return useCallback(
     async (request) => {
       const started = await client.request('call.start', request);
-      if (started.ok) draft.show(started.value.callId);
-      else client.raiseNotice({ level: 'error', text: started.denial.message, next: started.denial.next ?? null });
+      if (started.ok) {
+        draft.set({ started: started.value.callId });
+        draft.show(started.value.callId);
+      }
+      if (!started.ok)
+        client.raiseNotice({ level: 'error', text: started.denial.message, next: started.denial.next ?? null });
+      return started.ok ? started.value.callId : null;
     },
     [client],
   );
