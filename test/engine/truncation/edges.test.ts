@@ -258,7 +258,7 @@ describe('sources that are exact', () => {
       reply: { promptEvalCount: 259, evalCount: 900, contextLength: 2_300, doneReason: 'length' },
     });
     expect([cut.kinds, cut.lost]).toEqual([['halved', 'shifted'], null]);
-    const near = { promptEvalCount: 512, evalCount: 100, contextLength: 619, doneReason: 'length' };
+    const near = { promptEvalCount: 512, evalCount: 100, contextLength: 616, doneReason: 'length' };
     expect(
       verdict({
         ...long,
