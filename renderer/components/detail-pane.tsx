@@ -7,7 +7,7 @@ import { useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 import type { CallRecord } from '../../shared/contract/calls.ts';
 import { byteSize, count, DASH, dateAndTime, duration } from '../format/numbers.ts';
-import { endingText, kindsText, severityOf, verdictHeadline } from '../format/verdicts.ts';
+import { endingOfRecord, kindsText, severityOf, verdictHeadline } from '../format/verdicts.ts';
 import { curlOf } from '../format/curl.ts';
 import { Badge } from './badge.tsx';
 import { Button, IconButton } from './button.tsx';
@@ -160,7 +160,7 @@ function PaneReply({ record }: { record: CallRecord }) {
       <Facts
         facts={[
           ['status', reply.status === null ? DASH : String(reply.status)],
-          ['ended', endingText(reply)],
+          ['ended', endingOfRecord(record)],
           ['done_reason', reply.doneReason ?? DASH],
           ['first token', duration(reply.timeToFirstTokenMs)],
           ['load', duration(reply.loadDurationMs)],

@@ -1,5 +1,5 @@
 /** The words for verdicts, one place for the whole screen. Texts are facts with their numbers; the next step comes after. */
-import type { CallSummary, Reply } from '../../shared/contract/calls.ts';
+import type { CallRecord, CallSummary, Reply } from '../../shared/contract/calls.ts';
 import type { NeedleOutcome, TruncationKind, TruncationVerdict } from '../../shared/contract/verdicts.ts';
 import type { Severity } from '../components/badge.tsx';
 import { count } from './numbers.ts';
@@ -78,28 +78,56 @@ export function verdictSentence(verdict: TruncationVerdict): string {
   return parts.join(' ');
 }
 
-/** Why the reply ended, in words that do not blame the context for every `length`. */
-export function endingText(reply: Pick<Reply, 'ending' | 'doneReason' | 'abortedBy' | 'error'>): string {
-  switch (reply.ending) {
+export interface EndingFacts extends Pick<Reply, 'ending' | 'doneReason' | 'abortedBy' | 'error' | 'evalCount'> {
+  readonly numPredict: number;
+  readonly kinds: readonly TruncationKind[];
+}
+
+/** Why the reply ended. `length` blames the cap or the window only where the numbers say which of them it was. */
+export function endingText(facts: EndingFacts): string {
+  switch (facts.ending) {
     case 'done':
-      if (reply.doneReason === 'length') return 'Stopped at num_predict or the window.';
-      if (reply.doneReason === 'stop') return 'Ended by itself.';
-      return reply.doneReason === null ? 'Ended.' : `Ended: ${reply.doneReason}.`;
+      return doneText(facts);
     case 'error-line':
-      return `The server broke off: ${reply.error ?? 'no reason given'}`;
+      return `The server broke off: ${facts.error ?? 'no reason given'}`;
     case 'cut':
       return 'The stream ended without a done line. What is here is incomplete.';
     case 'aborted':
-      return reply.abortedBy === 'timeout' ? 'Stopped: the time limit was reached.' : 'Stopped here.';
+      return facts.abortedBy === 'timeout' ? 'Stopped: the time limit was reached.' : 'Stopped here.';
     case 'refused':
-      return `Refused by the server: ${reply.error ?? 'no reason given'}`;
+      return `Refused by the server: ${facts.error ?? 'no reason given'}`;
     case 'unreachable':
-      return `The server did not answer: ${reply.error ?? 'no connection'}`;
+      return `The server did not answer: ${facts.error ?? 'no connection'}`;
     case 'not-sent':
-      return reply.error ?? 'Not sent.';
+      return facts.error ?? 'Not sent.';
   }
 }
 
+function doneText({ doneReason, evalCount, numPredict, kinds }: EndingFacts): string {
+  switch (doneReason) {
+    case 'stop':
+      return 'Ended by itself.';
+    case 'length':
+      if (kinds.includes('window-full')) return 'Stopped where the window ended.';
+      return evalCount !== null && evalCount >= numPredict
+        ? 'Stopped at num_predict.'
+        : 'Stopped at a length limit of the server.';
+    case 'load':
+      return 'Nothing was asked: the server only loaded the model.';
+    case 'unload':
+      return 'Nothing was asked: the server unloaded the model.';
+    case null:
+      return 'Ended.';
+    default:
+      return `Ended: ${doneReason}.`;
+  }
+}
+
+/** The same for a stored or just closed call. */
 export function endingOfSummary(call: CallSummary): string {
-  return endingText({ ending: call.ending, doneReason: call.doneReason, abortedBy: null, error: call.error });
+  return endingText({ ...call, abortedBy: null, kinds: call.truncation.kinds });
+}
+
+export function endingOfRecord({ reply, request, truncation }: CallRecord): string {
+  return endingText({ ...reply, numPredict: request.numPredict, kinds: truncation.kinds });
 }

@@ -2,7 +2,7 @@
 import type { CallRecord, CallSummary } from '../../../shared/contract/calls.ts';
 import type { CallId } from '../../../shared/contract/ids.ts';
 import type { TruncationVerdict } from '../../../shared/contract/verdicts.ts';
-import { endingText } from '../../format/verdicts.ts';
+import { endingOfRecord, endingOfSummary } from '../../format/verdicts.ts';
 import { figuresOf } from '../../components/verdict-view.tsx';
 import type { VerdictFigures } from '../../components/verdict-view.tsx';
 import type { LiveCall } from '../../stores/engine-state.ts';
@@ -82,12 +82,7 @@ export function viewOfLive(live: LiveCall, simulating: boolean): CallView {
     clippedCharacters: live.clippedCharacters,
     incomplete: live.incomplete,
     phases: closed === null ? null : phasesOf(closed),
-    ending:
-      closed === null
-        ? live.vanished
-          ? 'Its end was not seen by this page.'
-          : null
-        : endingText({ ending: closed.ending, doneReason: closed.doneReason, abortedBy: null, error: closed.error }),
+    ending: closed === null ? (live.vanished ? 'Its end was not seen by this page.' : null) : endingOfSummary(closed),
     expectation: call.preflight?.sentence ?? null,
     verdict: closed?.truncation ?? null,
     figures: closed === null ? null : figuresOf(closed),
@@ -115,7 +110,7 @@ export function viewOfRecord(record: CallRecord): CallView {
     clippedCharacters: 0,
     incomplete: false,
     phases: phasesOf(reply),
-    ending: endingText(reply),
+    ending: endingOfRecord(record),
     expectation: record.preflight?.sentence ?? null,
     verdict: record.truncation,
     figures: figuresOf({ ...record, numCtxRequested: request.numCtx, promptEvalCount: reply.promptEvalCount }),

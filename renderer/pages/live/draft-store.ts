@@ -28,6 +28,8 @@ export interface Draft {
   readonly tab: DraftTab;
   /** Calls on screen, the newest first; at most two. */
   readonly shown: readonly CallId[];
+  /** The call this page started last: its events are on their way. */
+  readonly started: CallId | null;
 }
 
 /** Above this a text is kept as a file and drawn in a window of rows: a text box of that size stops being smooth. */
@@ -49,6 +51,7 @@ export const useDraft = create<Draft>(() => ({
   filesAdded: 0,
   tab: 'message',
   shown: [],
+  started: null,
 }));
 
 export const draft = {

@@ -1,4 +1,5 @@
 /** No Ollama: what was looked at, and three ways on. Spillway looks again by itself every two seconds. */
+import { MessageSquareQuote } from 'lucide-react';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import type { ServerStatus } from '../../../shared/contract/server.ts';
@@ -8,12 +9,21 @@ import { Problem, TextBox } from '../../components/field.tsx';
 import { Page } from '../../frame/page.tsx';
 import { count, counted, hostOf } from '../../format/numbers.ts';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
+import { screen } from '../../stores/screen-store.ts';
 import { useNow } from './use-live.ts';
 
 export function FirstStart({ server }: { readonly server: ServerStatus }) {
   const looking = server.state === 'looking' && server.looksCount === 0;
   return (
-    <Page title="Live" note={looking ? 'looking for Ollama' : 'no server yet'}>
+    <Page
+      title="Live"
+      note={looking ? 'looking for Ollama' : 'no server yet'}
+      actions={
+        <Button look="flat" icon={MessageSquareQuote} onClick={() => screen.open('explain')}>
+          Explain a reply
+        </Button>
+      }
+    >
       <div className="min-w-0 flex-1 overflow-auto px-6 pt-8 pb-4">
         <div className="max-w-[720px]">
           <div className="headline whitespace-normal! wrap-anywhere">

@@ -40,36 +40,40 @@ export function LivePage() {
 
 function Workbench() {
   const client = useClient();
-  const { current, last, record } = useShownCalls();
+  const { current, last, record, loadRecord } = useShownCalls();
   const facts = useModelFacts(current?.model ?? '');
   const sendRequest = useSend();
   const [paneOpen, setPaneOpen] = useState(false);
   const presenter = useScreen((state) => state.presenter);
   const running = current?.open === true;
   const currentId = current?.id ?? null;
-  const [request, setRequest] = useState<CallRequest | null>(null);
+  const [sent, setSent] = useState<{ id: CallId; request: CallRequest } | null>(null);
 
   const send = useCallback(
     (next: CallRequest) => {
-      setRequest(next);
       draft.set({ model: next.model });
-      void sendRequest(next);
+      void sendRequest(next).then((id) => {
+        if (id !== null) setSent({ id, request: next });
+      });
     },
     [sendRequest],
   );
   const stop = useCallback(() => {
     if (currentId !== null) void client.request('call.cancel', { callId: currentId });
   }, [client, currentId]);
-  const sendWith = (numCtx: number): void => {
-    const again = record?.request ?? request;
-    if (again === null) return;
+  const sendWith = async (numCtx: number): Promise<void> => {
+    const again = sent?.id === currentId ? sent.request : (await loadRecord())?.request;
+    if (again === undefined) return;
     draft.set({ numCtx: String(numCtx) });
     send({ ...again, numCtx, policy: again.policy === 'refuse' ? 'warn' : again.policy });
   };
+  const ended = current !== null && !current.open;
   const exportRecord = useCallback(() => {
-    if (record !== null) saveRecord(record);
-  }, [record]);
-  useAction('export', record === null ? null : exportRecord);
+    void loadRecord().then((loaded) => {
+      if (loaded !== null) saveRecord(loaded);
+    });
+  }, [loadRecord]);
+  useAction('export', ended ? exportRecord : null);
   const closePane = useCallback(() => {
     setPaneOpen(false);
   }, []);
@@ -98,7 +102,7 @@ function Workbench() {
           <Button
             look="flat"
             icon={Download}
-            disabled={record === null}
+            disabled={!ended}
             onClick={exportRecord}
             title="The last call as JSON (e)"
           >
@@ -119,20 +123,21 @@ function Workbench() {
               <ReplyColumns current={current} last={last} facts={facts} />
               <VerdictStrip
                 call={current}
-                record={record}
-                onSendWith={sendWith}
+                loadRecord={loadRecord}
+                onSendWith={(numCtx) => void sendWith(numCtx)}
                 onOpenRaw={() => {
                   setPaneOpen(true);
+                  void loadRecord();
                 }}
               />
             </>
           )}
         </section>
       </div>
-      {paneOpen && record !== null ? (
+      {paneOpen && current !== null ? (
         <DetailPane
-          title={record.request.model}
-          note={timeOfDay(record.startedAt)}
+          title={current.model}
+          note={timeOfDay(current.startedAt)}
           record={record}
           floating
           onClose={closePane}

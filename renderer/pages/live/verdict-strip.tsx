@@ -12,13 +12,13 @@ import type { CallView } from './call-view.ts';
 
 export interface VerdictStripProps {
   readonly call: CallView;
-  readonly record: CallRecord | null;
+  readonly loadRecord: () => Promise<CallRecord | null>;
   /** Sends the same text with a window that holds it. */
   readonly onSendWith: (numCtx: number) => void;
   readonly onOpenRaw: () => void;
 }
 
-export function VerdictStrip({ call, record, onSendWith, onOpenRaw }: VerdictStripProps) {
+export function VerdictStrip({ call, loadRecord, onSendWith, onOpenRaw }: VerdictStripProps) {
   const [open, setOpen] = useState<'context' | 'thinking'>('context');
   const { verdict } = call;
   const thought = call.thinking.tokens;
@@ -51,7 +51,7 @@ export function VerdictStrip({ call, record, onSendWith, onOpenRaw }: VerdictStr
       <div role="tabpanel" className="min-h-0 flex-1 overflow-auto px-4 py-3" tabIndex={0} data-scrolls="yes">
         {open === 'context' ? <ContextPanel call={call} /> : <ThinkingPanel call={call} />}
       </div>
-      <NextRow call={call} record={record} onSendWith={onSendWith} onOpenRaw={onOpenRaw} />
+      <NextRow call={call} loadRecord={loadRecord} onSendWith={onSendWith} onOpenRaw={onOpenRaw} />
     </div>
   );
 }
@@ -93,7 +93,7 @@ function ThinkingPanel({ call }: { call: CallView }) {
   );
 }
 
-function NextRow({ call, record, onSendWith, onOpenRaw }: VerdictStripProps) {
+function NextRow({ call, loadRecord, onSendWith, onOpenRaw }: VerdictStripProps) {
   const { verdict } = call;
   const fits = verdict?.fitsNumCtx ?? null;
   const offer =
@@ -104,9 +104,9 @@ function NextRow({ call, record, onSendWith, onOpenRaw }: VerdictStripProps) {
       <span className="min-w-40 flex-1 text-ink wrap-anywhere line-clamp-2" title={verdict?.next ?? ''}>
         {verdict === null ? 'Wait for the end, or stop it.' : (verdict.next ?? 'Nothing to do.')}
       </span>
-      {record === null ? null : (
+      {call.open ? null : (
         <>
-          <CopyButton label="curl" text={() => curlOf(record.server, record.path, record.sentBody)} />
+          <CopyButton label="curl" text={() => loadRecord().then(curlOfRecord)} />
           <Button look="flat" onClick={onOpenRaw}>
             Details
           </Button>
@@ -124,4 +124,8 @@ function NextRow({ call, record, onSendWith, onOpenRaw }: VerdictStripProps) {
       )}
     </div>
   );
+}
+
+function curlOfRecord(record: CallRecord | null): string {
+  return record === null ? '' : curlOf(record.server, record.path, record.sentBody);
 }

@@ -46,6 +46,7 @@ export function drawApp(snapshot: Partial<Snapshot> = {}, script: Script = {}): 
     message: '',
     files: [],
     shown: [],
+    started: null,
     tab: 'message',
     think: 'default',
   });
