@@ -1,22 +1,38 @@
 /** What a person can set. Unknown fields are an error that names the field; every field has its default here. */
 import { z } from 'zod';
 
-export const settingsSchema = z.strictObject({
+const fields = {
   /** Empty = OLLAMA_HOST, else http://127.0.0.1:11434. */
-  ollamaUrl: z.string().max(2_000).default(''),
-  useSimulator: z.boolean().default(false),
-  localOnly: z.boolean().default(true),
-  theme: z.enum(['system', 'light', 'dark']).default('system'),
-  policy: z.enum(['warn', 'refuse', 'allow']).default('warn'),
-  numPredict: z.int().min(1).max(10_000_000).default(256),
-  callTimeoutMs: z.int().min(1_000).max(86_400_000).default(1_800_000),
-  csvProfile: z.enum(['machine', 'spreadsheet']).default('machine'),
-  csvSeparator: z.enum([',', ';', '\t']).default(','),
-  csvDecimalMark: z.enum(['.', ',']).default('.'),
+  ollamaUrl: z.string().max(2_000),
+  useSimulator: z.boolean(),
+  localOnly: z.boolean(),
+  theme: z.enum(['system', 'light', 'dark']),
+  policy: z.enum(['warn', 'refuse', 'allow']),
+  numPredict: z.int().min(1).max(10_000_000),
+  callTimeoutMs: z.int().min(1_000).max(86_400_000),
+  csvProfile: z.enum(['machine', 'spreadsheet']),
+  csvSeparator: z.enum([',', ';', '\t']),
+  csvDecimalMark: z.enum(['.', ',']),
   /** 1 = real pace of a small model, 0 = no waiting. */
-  simulatorTimeScale: z.number().min(0).max(10).default(1),
-  firstRunDone: z.boolean().default(false),
+  simulatorTimeScale: z.number().min(0).max(10),
+  firstRunDone: z.boolean(),
+};
+
+export const settingsSchema = z.strictObject({
+  ollamaUrl: fields.ollamaUrl.default(''),
+  useSimulator: fields.useSimulator.default(false),
+  localOnly: fields.localOnly.default(true),
+  theme: fields.theme.default('system'),
+  policy: fields.policy.default('warn'),
+  numPredict: fields.numPredict.default(256),
+  callTimeoutMs: fields.callTimeoutMs.default(1_800_000),
+  csvProfile: fields.csvProfile.default('machine'),
+  csvSeparator: fields.csvSeparator.default(','),
+  csvDecimalMark: fields.csvDecimalMark.default('.'),
+  simulatorTimeScale: fields.simulatorTimeScale.default(1),
+  firstRunDone: fields.firstRunDone.default(false),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 
-export const settingsPatchSchema = settingsSchema.partial().strict();
+/** Made of the fields without their defaults: a patch of one field that filled in the others would reset them. */
+export const settingsPatchSchema = z.strictObject(fields).partial();
