@@ -5,7 +5,7 @@ import type { ServerStatus } from '../contract/server.ts';
 import { explain } from '../engine/explain/explain.ts';
 import { never } from '../engine/cancel.ts';
 import type { EngineDoor, RequestContext } from './rpc/dispatcher.ts';
-import type { Parts } from './runtime.ts';
+import type { Parts } from './parts.ts';
 import { notUp, ollamaTarget, simulatorTarget } from './server/server-watch.ts';
 import { version } from './version.ts';
 

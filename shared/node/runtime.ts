@@ -8,13 +8,14 @@ import { type Result, ok } from '../contract/denials.ts';
 import type { EngineEvent } from '../contract/events.ts';
 import type { Settings } from '../contract/settings.ts';
 import { never } from '../engine/cancel.ts';
-import { type Engine, createEngine } from '../engine/engine.ts';
+import { createEngine } from '../engine/engine.ts';
 import { estimateText } from '../engine/estimate/estimate.ts';
 import type { Clock } from '../engine/ports.ts';
 import { createEstimator } from './estimating/estimator.ts';
-import { type Runner, type RunnerServer, createRunner } from './experiments/runner.ts';
+import { type RunnerServer, createRunner } from './experiments/runner.ts';
 import { createExports } from './experiments/export.ts';
 import { createHandlers } from './handlers.ts';
+import type { Parts, RuntimeOptions } from './parts.ts';
 import type { EngineDoor } from './rpc/dispatcher.ts';
 import {
   type ServerWatch,
@@ -25,26 +26,13 @@ import {
   simulatorTarget,
 } from './server/server-watch.ts';
 import { createSubjects } from './server/subjects.ts';
-import { type SimulatorHost, createSimulatorHost } from './simulator/host.ts';
+import { createSimulatorHost } from './simulator/host.ts';
 import { type Home, openHome } from './storage/home.ts';
-import { type LockInfo, acquireLock } from './storage/lock.ts';
+import { acquireLock } from './storage/lock.ts';
 import { openStore } from './storage/store.ts';
-import type { Store, StoreNotice } from './storage/store-types.ts';
+import type { StoreNotice } from './storage/store-types.ts';
 import { openDiagnosticLog } from './telemetry/diagnostic-log.ts';
 import { eventDiagnostics } from './telemetry/event-diagnostics.ts';
-
-export interface RuntimeOptions {
-  readonly host: LockInfo['host'];
-  /** `--home`. */
-  readonly home?: string | undefined;
-  /** `--ollama`: beats the setting and OLLAMA_HOST for this process, and is not saved. */
-  readonly ollamaUrl?: string | undefined;
-  /** `--simulate`: for this process, not saved. */
-  readonly simulate?: boolean | undefined;
-  /** Beats the setting; 0 = no waiting. */
-  readonly simulatorTimeScale?: number | undefined;
-  readonly environment?: NodeJS.ProcessEnv;
-}
 
 export interface Runtime extends EngineDoor {
   readonly home: Home;
@@ -55,23 +43,6 @@ export interface Runtime extends EngineDoor {
   announce(url: string): void;
   /** Cancels what runs, waits until it has settled and is stored, closes everything. Safe to call twice. */
   stop(): Promise<void>;
-}
-
-/** Everything the request handlers may use. */
-export interface Parts {
-  readonly options: RuntimeOptions;
-  readonly home: Home;
-  readonly store: Store;
-  readonly notices: StoreNotice[];
-  readonly clock: Clock;
-  readonly engine: Engine;
-  readonly watch: ServerWatch;
-  readonly simulator: SimulatorHost;
-  readonly experiments: Runner;
-  readonly exports: ReturnType<typeof createExports>;
-  readonly emit: (event: EngineEvent) => void;
-  settings(): Settings;
-  saveSettings(settings: Settings): Result<Settings>;
 }
 
 export async function createRuntime(options: RuntimeOptions): Promise<Result<Runtime>> {

@@ -1,0 +1,43 @@
+/** What a host asks for, and the parts that a runtime is made of. */
+import type { Result } from '../contract/denials.ts';
+import type { EngineEvent } from '../contract/events.ts';
+import type { Settings } from '../contract/settings.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Clock } from '../engine/ports.ts';
+import type { Exports } from './experiments/export.ts';
+import type { Runner } from './experiments/runner.ts';
+import type { ServerWatch } from './server/server-watch.ts';
+import type { SimulatorHost } from './simulator/host.ts';
+import type { Home } from './storage/home.ts';
+import type { LockInfo } from './storage/lock.ts';
+import type { Store, StoreNotice } from './storage/store-types.ts';
+
+export interface RuntimeOptions {
+  readonly host: LockInfo['host'];
+  /** `--home`. */
+  readonly home?: string | undefined;
+  /** `--ollama`: beats the setting and OLLAMA_HOST for this process, and is not saved. */
+  readonly ollamaUrl?: string | undefined;
+  /** `--simulate`: for this process, not saved. */
+  readonly simulate?: boolean | undefined;
+  /** Beats the setting; 0 = no waiting. */
+  readonly simulatorTimeScale?: number | undefined;
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+/** Everything the request handlers may use. */
+export interface Parts {
+  readonly options: RuntimeOptions;
+  readonly home: Home;
+  readonly store: Store;
+  readonly notices: StoreNotice[];
+  readonly clock: Clock;
+  readonly engine: Engine;
+  readonly watch: ServerWatch;
+  readonly simulator: SimulatorHost;
+  readonly experiments: Runner;
+  readonly exports: Exports;
+  readonly emit: (event: EngineEvent) => void;
+  settings(): Settings;
+  saveSettings(settings: Settings): Result<Settings>;
+}
