@@ -7,12 +7,14 @@ export interface GaugeProps {
   readonly parts: { readonly system: number; readonly history: number; readonly prompt: number };
   readonly replyReserve: number;
   readonly lost: number;
+  /** `lost` and the prompt are estimates. */
+  readonly estimated?: boolean;
   /** Said in words to readers who do not see the bar. */
   readonly label: string;
 }
 
 /** One bar = the window; what does not fit hangs over its right edge. Without a window only the prompt is drawn. */
-export function Gauge({ windowTokens, parts, replyReserve, lost, label }: GaugeProps) {
+export function Gauge({ windowTokens, parts, replyReserve, lost, estimated = false, label }: GaugeProps) {
   const kept = parts.system + parts.history + parts.prompt;
   const windowShown = windowTokens ?? Math.max(kept + replyReserve, 1);
   // Over the edge hang: what is lost, or the part of the reply that finds no room.
@@ -65,7 +67,12 @@ export function Gauge({ windowTokens, parts, replyReserve, lost, label }: GaugeP
         <span className="truncate">reply {count(replyReserve)}</span>
         {windowTokens === null ? null : <span className="truncate">{count(free)} free</span>}
         <span className="flex-1" />
-        {lost > 0 ? <b>{count(lost)} lost</b> : null}
+        {lost > 0 ? (
+          <b>
+            {estimated ? '~' : ''}
+            {count(lost)} lost
+          </b>
+        ) : null}
         {lost === 0 && replyOver > 0 ? <b>{count(replyOver)} of the reply may not fit</b> : null}
       </div>
     </div>

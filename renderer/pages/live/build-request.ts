@@ -15,7 +15,7 @@ export interface BuiltRequest {
 
 export type RequestDraft = Pick<
   Draft,
-  'model' | 'numCtx' | 'numPredict' | 'think' | 'temperature' | 'seed' | 'policy' | 'system'
+  'model' | 'numCtx' | 'numPredict' | 'think' | 'temperature' | 'seed' | 'policy' | 'system' | 'turns'
 > & { readonly content: string };
 
 /** `think` is what the model can take; a model that cannot think gets the field left out. */
@@ -48,7 +48,7 @@ export function buildRequest(
     request: {
       model: typed.model,
       route: 'chat',
-      messages: messagesOf(typed.system, typed.content),
+      messages: [...messagesOf(typed.system), ...typed.turns, { role: 'user', content: typed.content }],
       numCtx: numCtx.value,
       numPredict: numPredict.value ?? settings.numPredict,
       think,
@@ -66,9 +66,8 @@ export function contentOf(files: Draft['files'], message: string): string {
   return [...files.map((file) => file.text), ...(message === '' ? [] : [message])].join('\n\n');
 }
 
-function messagesOf(system: string, content: string): Message[] {
-  const user: Message = { role: 'user', content };
-  return system === '' ? [user] : [{ role: 'system', content: system }, user];
+function messagesOf(system: string): Message[] {
+  return system === '' ? [] : [{ role: 'system', content: system }];
 }
 
 export type Parsed<Value> = { readonly value: Value } | { readonly problem: string };

@@ -84,17 +84,17 @@ function useChosenModel(models: readonly ModelSummary[]): string {
 function useBuiltRequest(model: string, facts: ModelFacts | null, models: readonly ModelSummary[]) {
   const settings = useEngine((state) => state.settings);
   const typed = useDraft();
-  const { numCtx, numPredict, temperature, seed, policy, system, message, files } = typed;
+  const { numCtx, numPredict, temperature, seed, policy, system, turns, message, files } = typed;
   const think = useThink(model, facts, models).value;
   const content = useMemo(() => contentOf(files, message), [files, message]);
   return useMemo(() => {
     if (settings === null) return { request: null, problems: {} };
     return buildRequest(
-      { model, numCtx, numPredict, temperature, seed, policy, system, content, think },
+      { model, numCtx, numPredict, temperature, seed, policy, system, turns, content, think },
       settings,
       think,
     );
-  }, [settings, model, numCtx, numPredict, temperature, seed, policy, system, content, think]);
+  }, [settings, model, numCtx, numPredict, temperature, seed, policy, system, turns, content, think]);
 }
 
 /** What the model takes decides; a choice that it cannot take falls back to leaving the field out. */

@@ -1,6 +1,6 @@
 /** What stands in the composer. It stays while other pages are open, and holds every number as it was typed. */
 import { create } from 'zustand';
-import type { Policy, Think } from '../../../shared/contract/calls.ts';
+import type { Message, Policy, Think } from '../../../shared/contract/calls.ts';
 import type { CallId } from '../../../shared/contract/ids.ts';
 
 export interface DraftFile {
@@ -9,7 +9,7 @@ export interface DraftFile {
   readonly text: string;
 }
 
-export type DraftTab = 'system' | 'message' | 'files';
+export type DraftTab = 'system' | 'turns' | 'message' | 'files';
 
 export interface Draft {
   readonly model: string;
@@ -22,6 +22,8 @@ export interface Draft {
   /** null = the policy of Settings. */
   readonly policy: Policy | null;
   readonly system: string;
+  /** Earlier messages of the conversation, oldest first; they stand between system and message. */
+  readonly turns: readonly Message[];
   readonly message: string;
   readonly files: readonly DraftFile[];
   readonly filesAdded: number;
@@ -46,6 +48,7 @@ export const useDraft = create<Draft>(() => ({
   seed: '7',
   policy: null,
   system: '',
+  turns: [],
   message: '',
   files: [],
   filesAdded: 0,
@@ -76,6 +79,21 @@ export const draft = {
   setMessage: (text: string): void => {
     if (text.length <= BOX_CHARACTERS_MAX) useDraft.setState({ message: text });
     else draft.addFile('Message', text);
+  },
+
+  /** Keeps an exchange as turns, so that the next message goes on from it. */
+  continueFrom: (messages: readonly Message[], answer: string): void => {
+    useDraft.setState({
+      system: messages.find((message) => message.role === 'system')?.content ?? '',
+      turns: [...messages.filter((message) => message.role !== 'system'), { role: 'assistant', content: answer }],
+      message: '',
+      files: [],
+      tab: 'message',
+    });
+  },
+
+  removeTurn: (index: number): void => {
+    useDraft.setState({ turns: useDraft.getState().turns.filter((_, place) => place !== index) });
   },
 
   removeFile: (id: number): void => {

@@ -67,6 +67,10 @@ function Workbench() {
     draft.set({ numCtx: String(numCtx) });
     send({ ...again, numCtx, policy: again.policy === 'refuse' ? 'warn' : again.policy });
   };
+  const continueFrom = async (): Promise<void> => {
+    const messages = sent?.id === currentId ? sent.request.messages : (await loadRecord())?.request.messages;
+    if (messages !== undefined && current !== null) draft.continueFrom(messages, current.answer.text);
+  };
   const ended = current !== null && !current.open;
   const exportRecord = useCallback(() => {
     void loadRecord().then((loaded) => {
@@ -125,6 +129,7 @@ function Workbench() {
                 call={current}
                 loadRecord={loadRecord}
                 onSendWith={(numCtx) => void sendWith(numCtx)}
+                onContinue={() => void continueFrom()}
                 onOpenRaw={() => {
                   setPaneOpen(true);
                   void loadRecord();
@@ -181,7 +186,7 @@ function useShowFromAddress(): void {
 
 function fillDraft({ request }: CallRecord): void {
   const system = request.messages.find((message) => message.role === 'system')?.content ?? '';
-  const user = request.messages.findLast((message) => message.role === 'user')?.content ?? '';
+  const said = request.messages.filter((message) => message.role !== 'system');
   draft.set({
     model: request.model,
     numCtx: request.numCtx === null ? '' : String(request.numCtx),
@@ -191,11 +196,12 @@ function fillDraft({ request }: CallRecord): void {
     seed: String(request.seed),
     policy: request.policy,
     system,
+    turns: said.slice(0, -1),
     message: '',
     files: [],
     tab: 'message',
   });
-  draft.setMessage(user);
+  draft.setMessage(said.at(-1)?.content ?? '');
 }
 
 function saveRecord(record: CallRecord): void {

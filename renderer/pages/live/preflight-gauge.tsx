@@ -60,7 +60,14 @@ function Reading({ preflight }: { preflight: Preflight }) {
     : `Window ${count(window)}: the prompt takes about ${count(preflight.estimate.likely)}, the reply up to ${count(replyReserve)}`;
   return (
     <>
-      <Gauge windowTokens={window} parts={shown} replyReserve={replyReserve} lost={cut ? lost : 0} label={label} />
+      <Gauge
+        windowTokens={window}
+        parts={shown}
+        replyReserve={replyReserve}
+        lost={cut ? lost : 0}
+        estimated={preflight.estimate.source !== 'counted'}
+        label={label}
+      />
       <p className="lead mt-2 line-clamp-2 wrap-anywhere">{preflight.sentence}</p>
       <p className="lab mb-2.5 line-clamp-2">{basis(preflight)}</p>
     </>

@@ -10,9 +10,11 @@ import type { Range } from '../../components/text-rows.ts';
 import { byteSize, count, counted } from '../../format/numbers.ts';
 import { useClient } from '../../stores/engine-context.ts';
 import { contentOf } from './build-request.ts';
+import { lostIn } from './lost-ranges.ts';
 import { BOX_CHARACTERS_MAX, FILES_MAX, draft, useDraft } from './draft-store.ts';
 import type { DraftFile } from './draft-store.ts';
 import { MiniMap, ShadedBox } from './shaded-box.tsx';
+import { TurnList } from './turn-list.tsx';
 
 export interface TextTabsProps {
   readonly preflight: Preflight | null;
@@ -20,11 +22,12 @@ export interface TextTabsProps {
 }
 
 export function TextTabs({ preflight, onSend }: TextTabsProps) {
-  const { tab, system, message, files } = useDraft();
+  const { tab, system, turns, message, files } = useDraft();
   const client = useClient();
   const filesText = useMemo(() => contentOf(files, ''), [files]);
   const characters = filesText.length + (files.length > 0 && message !== '' ? 2 : 0) + message.length;
-  const shaded = lostIn(preflight, system === '' ? 0 : 1);
+  const turnsFrom = system === '' ? 0 : 1;
+  const shaded = lostIn(preflight, turnsFrom + turns.length);
   const take = (name: string, text: string): void => {
     const refusal = draft.addFile(name, text);
     if (refusal !== null) client.raiseNotice({ level: 'warning', text: refusal, next: null });
@@ -58,6 +61,7 @@ export function TextTabs({ preflight, onSend }: TextTabsProps) {
         className="flex-1 [&>div:first-child]:border-b-0"
         items={[
           { id: 'system', text: 'System', note: count(system.length) },
+          { id: 'turns', text: 'Turns', note: count(turns.length) },
           { id: 'message', text: 'Message', note: `${count(characters)} characters` },
           { id: 'files', text: 'Files', note: count(files.length) },
         ]}
@@ -73,6 +77,9 @@ export function TextTabs({ preflight, onSend }: TextTabsProps) {
             placeholder="How the model should behave. Empty sends no system message."
             shaded={system === '' ? [] : lostIn(preflight, 0)}
           />
+        </TabPanel>
+        <TabPanel id="turns" className="overflow-auto rounded border border-field">
+          <TurnList turns={turns} preflight={preflight} from={turnsFrom} />
         </TabPanel>
         <TabPanel id="message" className="flex-col rounded border border-field data-[state=active]:flex">
           {files.length === 0 ? null : <FilesView text={filesText} shaded={shaded} length={characters} />}
@@ -216,10 +223,4 @@ async function readFile(file: File): Promise<{ text: string } | { problem: strin
   } catch {
     return { problem: `${file.name} could not be read. Check that it still exists and that you may open it.` };
   }
-}
-
-function lostIn(preflight: Preflight | null, message: number): readonly Range[] {
-  return (preflight?.lostRanges ?? [])
-    .filter((range) => range.message === message)
-    .map(({ from, to }) => ({ from, to }));
 }

@@ -15,10 +15,12 @@ export interface VerdictStripProps {
   readonly loadRecord: () => Promise<CallRecord | null>;
   /** Sends the same text with a window that holds it. */
   readonly onSendWith: (numCtx: number) => void;
+  /** Keeps the exchange and goes on from it. */
+  readonly onContinue: () => void;
   readonly onOpenRaw: () => void;
 }
 
-export function VerdictStrip({ call, loadRecord, onSendWith, onOpenRaw }: VerdictStripProps) {
+export function VerdictStrip({ call, loadRecord, onSendWith, onContinue, onOpenRaw }: VerdictStripProps) {
   const [open, setOpen] = useState<'context' | 'thinking'>('context');
   const { verdict } = call;
   const thought = call.thinking.tokens;
@@ -51,7 +53,13 @@ export function VerdictStrip({ call, loadRecord, onSendWith, onOpenRaw }: Verdic
       <div role="tabpanel" className="min-h-0 flex-1 overflow-auto px-4 py-3" tabIndex={0} data-scrolls="yes">
         {open === 'context' ? <ContextPanel call={call} /> : <ThinkingPanel call={call} />}
       </div>
-      <NextRow call={call} loadRecord={loadRecord} onSendWith={onSendWith} onOpenRaw={onOpenRaw} />
+      <NextRow
+        call={call}
+        loadRecord={loadRecord}
+        onSendWith={onSendWith}
+        onContinue={onContinue}
+        onOpenRaw={onOpenRaw}
+      />
     </div>
   );
 }
@@ -93,7 +101,7 @@ function ThinkingPanel({ call }: { call: CallView }) {
   );
 }
 
-function NextRow({ call, loadRecord, onSendWith, onOpenRaw }: VerdictStripProps) {
+function NextRow({ call, loadRecord, onSendWith, onContinue, onOpenRaw }: VerdictStripProps) {
   const { verdict } = call;
   const fits = verdict?.fitsNumCtx ?? null;
   const offer =
@@ -107,6 +115,9 @@ function NextRow({ call, loadRecord, onSendWith, onOpenRaw }: VerdictStripProps)
       {call.open ? null : (
         <>
           <CopyButton label="curl" text={() => loadRecord().then(curlOfRecord)} />
+          <Button look="flat" onClick={onContinue} title="Keep this exchange and write the next message">
+            Continue
+          </Button>
           <Button look="flat" onClick={onOpenRaw}>
             Details
           </Button>

@@ -20,6 +20,7 @@ const draft: RequestDraft = {
   seed: '7',
   policy: null,
   system: '',
+  turns: [],
   content: 'What is the launch code?',
 };
 const build = (patch: Partial<RequestDraft>) => buildRequest({ ...draft, ...patch }, settings, 'default');
@@ -78,8 +79,14 @@ describe('buildRequest', () => {
   });
 
   test('the system text goes first', () => {
-    expect(build({ system: 'Answer in French.' }).request?.messages.map((message) => message.role)).toEqual([
+    const turns = [
+      { role: 'user' as const, content: 'Hello' },
+      { role: 'assistant' as const, content: 'Bonjour' },
+    ];
+    expect(build({ system: 'Answer in French.', turns }).request?.messages.map((message) => message.role)).toEqual([
       'system',
+      'user',
+      'assistant',
       'user',
     ]);
   });

@@ -138,6 +138,38 @@ describe('a call', () => {
     );
   });
 
+  test('can be continued: the exchange becomes turns, and those that would be lost say so', async () => {
+    const { transport } = await written();
+    fireEvent.click(screen.getByRole('button', { name: 'Send anyway' }));
+    await waitFor(() => expect(asked(transport, 'call.start')).toHaveLength(1));
+    transport.emit(
+      { type: 'call-opened', call: open },
+      {
+        type: 'call-delta',
+        callId: callId('call-1'),
+        thinking: '',
+        answer: 'ZEBRA-7741',
+        thinkingChunks: 0,
+        answerChunks: 5,
+        atMs: milliseconds(900),
+      },
+      { type: 'call-closed', call: makeSummary() },
+    );
+    fireEvent.click(await screen.findByRole('button', { name: 'Continue' }));
+    type('Message', 'And the desk?');
+    await waitFor(() =>
+      expect(asked(transport, 'call.preflight').at(-1)).toMatchObject({
+        messages: [
+          { role: 'user', content: 'The launch code is ZEBRA-7741.' },
+          { role: 'assistant', content: 'ZEBRA-7741' },
+          { role: 'user', content: 'And the desk?' },
+        ],
+      }),
+    );
+    fireEvent.mouseDown(screen.getByRole('tab', { name: 'Turns, 2' }));
+    expect(await screen.findByText(/would be lost/u, { selector: '.lab span' })).toBeTruthy();
+  });
+
   test('can be stopped where it was started, by button and by space', async () => {
     const { transport } = await written();
     fireEvent.click(screen.getByRole('button', { name: 'Send anyway' }));

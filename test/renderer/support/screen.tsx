@@ -44,6 +44,7 @@ export function drawApp(snapshot: Partial<Snapshot> = {}, script: Script = {}): 
     policy: null,
     system: '',
     message: '',
+    turns: [],
     files: [],
     shown: [],
     started: null,
