@@ -35,6 +35,8 @@ export interface DetailPaneProps {
   readonly placeholder?: string;
   readonly onClose: () => void;
   readonly onMove?: (step: 1 | -1) => void;
+  /** In place of the verdict's usual parts, where a page knows more about the call than its record does. */
+  readonly verdict?: ReactNode;
   /** Below the verdict's own parts, such as the repeats of a cell. */
   readonly verdictExtra?: ReactNode;
   /** Lies over the page instead of taking its room. */
@@ -51,6 +53,7 @@ export function DetailPane(props: DetailPaneProps) {
     placeholder = 'Loading',
     onClose,
     onMove,
+    verdict,
     verdictExtra,
     floating = false,
     footer,
@@ -77,7 +80,7 @@ export function DetailPane(props: DetailPaneProps) {
         ) : (
           <>
             <TabPanel id="verdict" className="overflow-auto px-4 py-3">
-              <PaneVerdict record={record} />
+              {verdict ?? <PaneVerdict record={record} />}
               {verdictExtra}
             </TabPanel>
             <TabPanel id="request" className="flex flex-col data-[state=inactive]:hidden">

@@ -6,7 +6,7 @@ import { go } from './screen-store.ts';
 
 export type ExperimentInput = RequestParams<'context.start'>;
 
-const WIDE_NUM_CTX = 40_960;
+export const WIDE_NUM_CTX = 40_960;
 
 /** Sizes of the classic experiment at the server's default window, then at 40,960 or the trained context if that is less. */
 export function defaultExperiment(model: string, trainedContext: number | null): ExperimentInput {

@@ -8,20 +8,30 @@ import type { EngineClient } from './engine-store.ts';
 /** Strings waiting to be folded into the Blob, which lives outside of the script's memory. */
 const CHUNK_CHARACTERS_MAX = 8_000_000;
 
-/** Uses the CSV profile of Settings. How many rows and where they went becomes a notice; so does a refusal. */
-export async function exportRun(client: EngineClient, runId: RunId, format: ExportOptions['format']): Promise<void> {
+/**
+ * Uses the CSV profile of Settings, or the one given. How many rows and where they went becomes a notice; so does a
+ * refusal.
+ */
+export async function exportRun(
+  client: EngineClient,
+  runId: RunId,
+  format: ExportOptions['format'],
+  profile?: Omit<ExportOptions, 'format'>,
+): Promise<void> {
   const settings = client.store.getState().settings;
   const opened = await client.request('export.open', {
     runId,
     options: {
       format,
-      ...(settings === null
-        ? {}
-        : {
-            profile: settings.csvProfile,
-            separator: settings.csvSeparator,
-            decimalMark: settings.csvDecimalMark,
-          }),
+      ...(profile !== undefined
+        ? profile
+        : settings === null
+          ? {}
+          : {
+              profile: settings.csvProfile,
+              separator: settings.csvSeparator,
+              decimalMark: settings.csvDecimalMark,
+            }),
     },
   });
   if (!opened.ok) {

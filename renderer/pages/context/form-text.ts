@@ -178,7 +178,8 @@ function readWindows(text: string): (number | 'default')[] | Problem {
       continue;
     }
     const window = readCount(entry, 1_024);
-    if (window === null) return new Problem(`windows: ${shown(entry)} is not a number of tokens. Write 4096, 16k or default.`);
+    if (window === null)
+      return new Problem(`windows: ${shown(entry)} is not a number of tokens. Write 4096, 16k or default.`);
     if (window < 1) return new Problem(`windows: num_ctx must be at least 1; write default to leave it to the server.`);
     if (window > 10_000_000) return new Problem(`windows: ${shown(entry)} is over 10,000,000.`);
     windows.push(window);
@@ -195,7 +196,9 @@ function readSizes(text: string, unit: FormText['sizeUnit']): DocumentSize[] | P
     const tokens = inTokens || (unit === 'tokens' && !/c(har(acter)?s?)?$/iu.test(entry));
     const [least, most] = tokens ? [30, 2_000_000] : [100, 5_000_000];
     if (size < least || size > most)
-      return new Problem(`sizes: ${shown(entry)} must be ${count(least)} to ${count(most)} ${tokens ? 'tokens' : 'characters'}.`);
+      return new Problem(
+        `sizes: ${shown(entry)} must be ${count(least)} to ${count(most)} ${tokens ? 'tokens' : 'characters'}.`,
+      );
     sizes.push(tokens ? { tokens: size } : size);
   }
   return sizes.length === 0 ? new Problem('sizes: give at least one, such as 10k.') : sizes;
@@ -230,12 +233,19 @@ function readCount(text: string, kilo: number): number | null {
   if (match === null) return null;
   const unit = (match[2] ?? '').toLowerCase();
   const value = Number((match[1] ?? '').replaceAll(',', '')) * (unit === 'k' ? kilo : unit === 'm' ? kilo * kilo : 1);
-  return Number.isSafeInteger(Math.round(value)) && Math.abs(value - Math.round(value)) < 1e-6 ? Math.round(value) : null;
+  return Number.isSafeInteger(Math.round(value)) && Math.abs(value - Math.round(value)) < 1e-6
+    ? Math.round(value)
+    : null;
 }
 
 function sizeWord(size: DocumentSize, allTokens: boolean): string {
   const value = typeof size === 'number' ? size : size.tokens;
-  const word = value >= 1_000_000 && value % 100_000 === 0 ? `${value / 1_000_000}M` : value >= 1_000 && value % 100 === 0 ? `${value / 1_000}k` : String(value);
+  const word =
+    value >= 1_000_000 && value % 100_000 === 0
+      ? `${value / 1_000_000}M`
+      : value >= 1_000 && value % 100 === 0
+        ? `${value / 1_000}k`
+        : String(value);
   return typeof size === 'number' || allTokens ? word : `${word}t`;
 }
 

@@ -1,0 +1,286 @@
+/**
+ * The picture of this product: tokens evaluated against tokens sent, both axes logarithmic. The diagonal is a server that
+ * reads everything; where a line leaves it, text was lost. Nothing moves by itself.
+ */
+import { useMemo } from 'react';
+import type { KeyboardEvent } from 'react';
+import {
+  CartesianGrid,
+  ComposedChart,
+  ResponsiveContainer,
+  Scatter,
+  XAxis,
+  YAxis,
+  usePlotArea,
+  useXAxisScale,
+  useYAxisScale,
+} from 'recharts';
+import { count, short } from '../format/numbers.ts';
+import type { CliffLine, CliffModel, CliffPoint } from './cliff-model.ts';
+
+export interface CliffChartProps {
+  readonly model: CliffModel;
+  readonly picked: string | null;
+  readonly onPick?: (pointKey: string) => void;
+  /** Written into the picture, so that a copy of it says so too. */
+  readonly simulated: boolean;
+}
+
+export function CliffChart({ model, picked, onPick, simulated }: CliffChartProps) {
+  const domain = useMemo<[number, number]>(() => [model.from, model.to], [model.from, model.to]);
+  return (
+    <figure aria-label={model.summary} className="h-full min-h-0 w-full min-w-0" data-chart="cliff">
+      <ResponsiveContainer width="100%" height="100%" minWidth={0} initialDimension={{ width: 464, height: 280 }}>
+        <ComposedChart data={noData} margin={{ top: 8, right: 16, bottom: 14, left: 0 }} accessibilityLayer={false}>
+          <CartesianGrid stroke="var(--line)" verticalValues={[...model.ticks]} horizontalValues={[...model.ticks]} />
+          <XAxis
+            type="number"
+            dataKey="sent"
+            scale="log"
+            domain={domain}
+            allowDataOverflow
+            ticks={[...model.ticks]}
+            interval="preserveStartEnd"
+            minTickGap={14}
+            tickFormatter={tickWord}
+            {...axisLook}
+          />
+          <YAxis
+            type="number"
+            dataKey="evaluated"
+            scale="log"
+            domain={domain}
+            allowDataOverflow
+            ticks={[...model.ticks]}
+            interval="preserveStartEnd"
+            tickFormatter={tickWord}
+            width={52}
+            {...axisLook}
+          />
+          {/* The axes need one series; what is drawn stands in the layer, which places itself by their scales. */}
+          <Scatter data={noData} isAnimationActive={false} />
+          <CliffLayer model={model} picked={picked} onPick={onPick} simulated={simulated} />
+        </ComposedChart>
+      </ResponsiveContainer>
+    </figure>
+  );
+}
+
+const noData: { sent: number; evaluated: number }[] = [];
+const axisLook = {
+  stroke: 'var(--line-field)',
+  tickLine: false,
+  tick: { fill: 'var(--ink-3)', fontSize: 12 },
+} as const;
+const tickWord = (value: number): string => (value >= 1_000_000 ? short(value) : count(value));
+
+type Place = (sent: number, evaluated: number) => readonly [number, number];
+
+interface LayerProps {
+  readonly model: CliffModel;
+  readonly picked: string | null;
+  readonly onPick: ((pointKey: string) => void) | undefined;
+  readonly simulated: boolean;
+}
+
+function CliffLayer({ model, picked, onPick, simulated }: LayerProps) {
+  const across = useXAxisScale();
+  const up = useYAxisScale();
+  const area = usePlotArea();
+  if (across === undefined || up === undefined || area === undefined || area.width <= 0) return null;
+  const place: Place = (sent, evaluated) => [across(sent) ?? area.x, up(evaluated) ?? area.y];
+  const [right, bottom] = [area.x + area.width, area.y + area.height];
+  const pickedLine = model.lines.find(({ points }) => points.some(({ key }) => key === picked));
+  const [startX, startY] = place(model.from, model.from);
+  const [endX, endY] = place(model.to, model.to);
+  const slope = (Math.atan2(endY - startY, endX - startX) * 180) / Math.PI;
+  return (
+    <g>
+      <path d={`M${startX} ${startY}L${endX} ${endY}`} stroke="var(--surface-pick)" strokeWidth={12} />
+      <path d={`M${startX} ${startY}L${endX} ${endY}`} stroke="var(--ink-3)" strokeDasharray="2 3" />
+      <WindowLines
+        windows={model.windows}
+        across={(tokens) => across(tokens) ?? 0}
+        top={area.y}
+        bottom={bottom}
+        left={area.x}
+      />
+      {model.lines.map((line) => (
+        <path
+          key={line.key}
+          d={pathWords(line.path, place, model.from)}
+          fill="none"
+          stroke="var(--context)"
+          strokeWidth={line === pickedLine ? 4 : 2.5}
+          strokeLinejoin="round"
+        />
+      ))}
+      <text
+        transform={`translate(${startX + (endX - startX) * 0.12},${startY + (endY - startY) * 0.12 - 10}) rotate(${slope})`}
+        fill="var(--ink-3)"
+        fontSize={12}
+      >
+        nothing lost
+      </text>
+      <FallLabels lines={model.lines} place={place} right={right} bottom={bottom} />
+      {model.lines.map((line) =>
+        line.points.map((point) => (
+          <Point
+            key={point.key}
+            point={point}
+            line={line}
+            place={place}
+            picked={point.key === picked}
+            onPick={onPick}
+          />
+        )),
+      )}
+      <text x={right} y={bottom + 32} textAnchor="end" fill="var(--ink-3)" fontSize={11}>
+        tokens sent
+      </text>
+      {simulated ? (
+        <text x={area.x + 10} y={area.y + 18} fill="var(--ink-3)" fontSize={12} fontWeight={700} letterSpacing={1}>
+          SIMULATED
+        </text>
+      ) : null}
+    </g>
+  );
+}
+
+/** Dashed lines at the windows; a label that would run into its neighbour goes one line down. */
+function WindowLines({
+  windows,
+  across,
+  top,
+  bottom,
+  left,
+}: {
+  windows: readonly number[];
+  across: (tokens: number) => number;
+  top: number;
+  bottom: number;
+  left: number;
+}) {
+  const ends = [-Infinity, -Infinity, -Infinity];
+  return windows.map((window) => {
+    const x = across(window);
+    const text = count(window);
+    const width = text.length * 7 + 6;
+    const start = Math.max(left, x - 5 - width);
+    const free = ends.findIndex((end) => end < start);
+    const row = Math.max(0, free);
+    ends[row] = x;
+    return (
+      <g key={window}>
+        <path d={`M${x} ${top}V${bottom}`} stroke="var(--ink-3)" strokeDasharray="5 3" />
+        <text x={x - 5} y={top + 12 + row * 14} textAnchor="end" fill="var(--ink)" fontSize={12}>
+          {text}
+        </text>
+      </g>
+    );
+  });
+}
+
+/** The figure each line falls to, below its flat part; the deepest one is large and says what it means. */
+function FallLabels({
+  lines,
+  place,
+  right,
+  bottom,
+}: {
+  lines: readonly CliffLine[];
+  place: Place;
+  right: number;
+  bottom: number;
+}) {
+  const falling = lines
+    .filter((line) => line.fallsTo !== null && line.window !== null)
+    .sort((a, b) => (a.fallsTo ?? 0) - (b.fallsTo ?? 0));
+  const taken: [number, number][] = [];
+  return falling.map((line, index) => {
+    const window = line.window ?? 1;
+    const fallsTo = line.fallsTo ?? 1;
+    const [x, y] = place(window, fallsTo);
+    if (
+      x > right - 40 ||
+      y > bottom - 16 ||
+      taken.some(([otherX, otherY]) => Math.abs(otherX - x) < 56 && Math.abs(otherY - y) < 20)
+    )
+      return null;
+    taken.push([x, y]);
+    const large = index === 0 && y < bottom - 60 && right - x > 110;
+    return (
+      <g key={line.key}>
+        <text x={x + 10} y={y + (large ? 24 : 18)} fill="var(--ink)" fontSize={large ? 20 : 12} fontWeight={600}>
+          {count(fallsTo)}
+        </text>
+        {large ? (
+          <>
+            <text x={x + 10} y={y + 40} fill="var(--ink-3)" fontSize={11}>
+              for every text
+            </text>
+            <text x={x + 10} y={y + 54} fill="var(--ink-3)" fontSize={11}>
+              from {count(window)} up
+            </text>
+          </>
+        ) : null}
+      </g>
+    );
+  });
+}
+
+interface PointProps {
+  readonly point: CliffPoint;
+  readonly line: CliffLine;
+  readonly place: Place;
+  readonly picked: boolean;
+  readonly onPick: ((pointKey: string) => void) | undefined;
+}
+
+function Point({ point, line, place, picked, onPick }: PointProps) {
+  const [x, y] = place(point.sent, point.evaluated);
+  const label = `${line.name}: ${point.sentLow === point.sentHigh ? '' : 'about '}${count(point.sent)} sent, ${count(point.evaluated)} evaluated`;
+  const pick = (): void => onPick?.(point.key);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    event.stopPropagation();
+    pick();
+  };
+  return (
+    <g
+      {...(onPick === undefined ? {} : { role: 'button', tabIndex: 0, onClick: pick, onKeyDown })}
+      aria-label={label}
+      data-point={point.key}
+    >
+      <title>{label}</title>
+      {point.sentLow === point.sentHigh ? null : (
+        <path
+          d={`M${place(point.sentLow, point.evaluated)[0]} ${y}H${place(point.sentHigh, point.evaluated)[0]}`}
+          stroke="var(--ink-3)"
+          strokeWidth={1.5}
+        />
+      )}
+      {/* A larger target than the dot. */}
+      <circle cx={x} cy={y} r={11} fill="transparent" />
+      <circle
+        cx={x}
+        cy={y}
+        r={picked ? 6 : 4}
+        fill="var(--surface-page)"
+        stroke={picked ? 'var(--ink)' : 'var(--context)'}
+        strokeWidth={picked ? 2.5 : 2}
+      />
+    </g>
+  );
+}
+
+/** From the lower end of the diagonal, where a text so short that it fits would stand. */
+function pathWords(path: CliffLine['path'], place: Place, from: number): string {
+  const [first] = path;
+  if (first === undefined) return '';
+  const start = first[0] === first[1] || Math.abs(first[0] - first[1]) / first[0] < 0.05 ? [[from, from] as const] : [];
+  return [...start, ...path]
+    .map(([sent, evaluated], index) => `${index === 0 ? 'M' : 'L'}${place(sent, evaluated).join(' ')}`)
+    .join('');
+}

@@ -1,0 +1,106 @@
+/** A chart as a file of its own: styles written into the picture, nothing from outside, so that it looks the same anywhere. */
+
+export interface ChartLook {
+  /** Paper and ink of the theme that is on. */
+  readonly background: string;
+  readonly title: string;
+}
+
+/** A standalone SVG of the one that is on screen. Values of the theme's variables replace their names. */
+export function svgText(svg: SVGSVGElement, look: ChartLook): string {
+  const { width, height } = sizeOf(svg);
+  const copy = svg.cloneNode(true) as SVGSVGElement;
+  inlineStyles(svg, copy);
+  copy.setAttribute('xmlns', SVG);
+  copy.setAttribute('width', String(width));
+  copy.setAttribute('height', String(height));
+  copy.setAttribute('viewBox', `0 0 ${width} ${height}`);
+  const title = document.createElementNS(SVG, 'title');
+  title.textContent = look.title;
+  const paper = document.createElementNS(SVG, 'rect');
+  paper.setAttribute('width', '100%');
+  paper.setAttribute('height', '100%');
+  paper.setAttribute('fill', look.background);
+  copy.prepend(title, paper);
+  return new XMLSerializer().serializeToString(copy);
+}
+
+/** Drawn at `scale` times its size on screen. Rejects when the browser cannot draw it. */
+export async function pngOf(svg: SVGSVGElement, look: ChartLook, scale = 2): Promise<Blob> {
+  const { width, height } = sizeOf(svg);
+  const url = URL.createObjectURL(new Blob([svgText(svg, look)], { type: 'image/svg+xml' }));
+  try {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    const canvas = document.createElement('canvas');
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+    canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((resolve, reject) => {
+      canvas.toBlob((blob) => {
+        if (blob === null) reject(new Error('The chart could not be drawn as PNG'));
+        else resolve(blob);
+      }, 'image/png');
+    });
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+/** Letters, digits and dashes of a name; other systems take nothing else in file names. */
+export function fileName(name: string, ending: string): string {
+  const plain = name
+    .normalize('NFKD')
+    .replace(/[^\p{Letter}\p{Number}]+/gu, '-')
+    .replace(/^-+|-+$/gu, '')
+    .toLowerCase()
+    .slice(0, 60);
+  return `${plain === '' ? 'chart' : plain}.${ending}`;
+}
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/** What the picture takes from style sheets; the rest stands in attributes. */
+const styled = [
+  'fill',
+  'stroke',
+  'stroke-width',
+  'stroke-dasharray',
+  'font-family',
+  'font-size',
+  'font-weight',
+  'text-anchor',
+  'letter-spacing',
+  'opacity',
+] as const;
+
+function inlineStyles(from: Element, to: Element): void {
+  const style = getComputedStyle(from);
+  to.removeAttribute('class');
+  to.removeAttribute('style');
+  to.removeAttribute('tabindex');
+  for (const name of styled) {
+    const value = style.getPropertyValue(name);
+    if (value !== '') to.setAttribute(name, value);
+  }
+  // Where a variable is not resolved, as in some engines, its value is looked up.
+  for (const { name, value } of [...to.attributes])
+    if (value.includes('var('))
+      to.setAttribute(
+        name,
+        value.replace(/var\((--[\w-]+)\)/gu, (_, variable: string) => style.getPropertyValue(variable).trim()),
+      );
+  [...from.children].forEach((child, index) => {
+    const copied = to.children[index];
+    if (copied !== undefined) inlineStyles(child, copied);
+  });
+}
+
+function sizeOf(svg: SVGSVGElement): { width: number; height: number } {
+  const box = svg.getBoundingClientRect();
+  return {
+    width: Math.round(box.width) || Number(svg.getAttribute('width')) || 640,
+    height: Math.round(box.height) || Number(svg.getAttribute('height')) || 400,
+  };
+}

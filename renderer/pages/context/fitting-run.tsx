@@ -1,0 +1,73 @@
+/** The next step under a verdict: the window that holds the text, what a run there costs, and its button. */
+import { useState } from 'react';
+import type { ContextExperiment, RunSummary } from '../../../shared/contract/experiments.ts';
+import { Button } from '../../components/button.tsx';
+import { count } from '../../format/numbers.ts';
+import { useClient } from '../../stores/engine-context.ts';
+import { startRun } from './run-actions.ts';
+import type { Reading, Trial } from './trials.ts';
+import { windowOf } from './trials.ts';
+import { costText, usePlan } from './use-plan.ts';
+
+export interface FittingRunProps {
+  readonly run: RunSummary;
+  readonly reading: Reading;
+  readonly trial: Trial | null;
+  readonly siblings: readonly Trial[];
+}
+
+export function FittingRun({ run, reading, trial, siblings }: FittingRunProps) {
+  const client = useClient();
+  const [starting, setStarting] = useState(false);
+  const held = siblings.find(({ shown }) => shown.lost?.tokens === 0 && shown.lost.counted);
+  const lost =
+    (reading.lost !== null && reading.lost.tokens > 0) ||
+    reading.cell.call?.truncation.kinds.includes('refused') === true;
+  const heldWindow = held === undefined ? null : windowOf(held.shown.cell);
+  const window = heldWindow ?? reading.cell.call?.truncation.fitsNumCtx ?? null;
+  const experiment = trial === null || !lost || window === null ? null : experimentAt(run, trial, window);
+  const { plan, denial } = usePlan(experiment);
+  if (reading.cell.call === null || trial === null) return null;
+  if (!lost) return null;
+  if (experiment === null)
+    return <p className="text-ink">{reading.cell.call.truncation.next ?? 'No window of this model would hold it.'}</p>;
+  const start = (): void => {
+    setStarting(true);
+    void startRun(client, experiment).finally(() => {
+      setStarting(false);
+    });
+  };
+  return (
+    <div className="flex items-center gap-2">
+      <span className="min-w-0 flex-1">
+        <span className="block text-ink">
+          {count(window)} {heldWindow === null ? 'would hold' : 'held'} it all.
+        </span>
+        <span className="lab block truncate" title={plan === null ? '' : costText(plan, trial.readings.length)}>
+          {denial?.message ??
+            (plan === null ? 'cost on its way' : costText(plan, trial.readings.length).replace(/^[^·]*· /u, ''))}
+        </span>
+      </span>
+      <Button disabled={starting || run.state === 'running'} onClick={start}>
+        Run at {count(window)}
+      </Button>
+    </div>
+  );
+}
+
+/** The same text, needle, route and policy with as many repeats, in one window. */
+export function experimentAt(run: RunSummary, { plan, readings }: Trial, window: number): ContextExperiment {
+  const { name: _name, ...experiment } = run.experiment;
+  return {
+    ...experiment,
+    axes: {
+      models: [plan.model],
+      numCtx: [window as ContextExperiment['axes']['numCtx'][number]],
+      sizes: [plan.size],
+      needleDepths: [plan.depths.length === 1 ? (plan.depths[0] ?? 0) : [...plan.depths]],
+      routes: [plan.route],
+      policies: [plan.policy],
+      repeats: readings.length,
+    },
+  };
+}
