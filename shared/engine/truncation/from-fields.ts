@@ -44,13 +44,13 @@ function alwaysKeptLow(situation: Situation): number {
 
 /**
  * Shares of the window that the likely count must reach before a cut is said where the band alone leaves chance open. A whole
- * prompt of half the window would have to be estimated at three times its size to be called cut for certain.
+ * prompt of half the window would have to be estimated at nearly three times its size to be called cut for certain.
  */
-const FAR_BELOW = { certainFrom: 1.6, cutFrom: 1.2 };
+const FAR_BELOW = { certainFrom: 1.4, cutFrom: 1.1 };
 /** The cut leaves the window itself: a whole prompt may well have that size. */
 const AT_THE_WINDOW = { certainFrom: 2.5, cutFrom: 2.2 };
 /** The same where the band is narrow below, as it is for prose: there the likely count is not far off. */
-const AT_THE_WINDOW_PROSE = { certainFrom: 1.35, cutFrom: 1.2 };
+const AT_THE_WINDOW_PROSE = { certainFrom: 1.15, cutFrom: 1.08 };
 const NARROW = 0.58;
 /** No prompt of a chat goes into so few tokens, so the count speaks sooner. */
 const TINY = { certainFrom: 1.7, cutFrom: 1.5 };
