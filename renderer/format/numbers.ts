@@ -23,6 +23,11 @@ export function duration(valueMs: number | null | undefined): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** `under 1 s`, `about 7 s`, `about 12 min`. */
+export function aboutDuration(valueMs: number): string {
+  return valueMs < 1_000 ? roughDuration(valueMs) : `about ${roughDuration(valueMs)}`;
+}
+
 /** For estimates: `under 1 s`, `7 s`, `12 min`, `2 h`. */
 export function roughDuration(valueMs: number): string {
   if (valueMs < 1_000) return 'under 1 s';

@@ -6,7 +6,7 @@ import { SimulatedTag } from '../../components/chip.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Facts } from '../../components/detail-pane.tsx';
 import { ShareBar } from '../../components/gauge.tsx';
-import { count, DASH, dateAndTime, roughDuration, short } from '../../format/numbers.ts';
+import { count, DASH, dateAndTime, aboutDuration, short } from '../../format/numbers.ts';
 import { useClient } from '../../stores/engine-context.ts';
 import type { EngineClient } from '../../stores/engine-store.ts';
 import { exportRun } from '../../stores/export-run.ts';
@@ -147,7 +147,7 @@ function factsOf(run: RunSummary): readonly (readonly [string, string])[] {
     ],
     ['lost', `${count(run.cellsTruncated)} cells lost something`],
     ['evaluated', `${count(run.tokensEvaluated)} tokens`],
-    ['left', run.etaMs === null ? DASH : `about ${roughDuration(run.etaMs)}`],
+    ['left', run.etaMs === null ? DASH : aboutDuration(run.etaMs)],
   ];
 }
 

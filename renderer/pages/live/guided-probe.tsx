@@ -1,12 +1,11 @@
 import { Play } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
+import type { RequestResult } from '../../../shared/contract/requests.ts';
 import { Button } from '../../components/button.tsx';
 import { ModelName } from '../../components/model-name.tsx';
-import { roughDuration, count } from '../../format/numbers.ts';
+import { aboutDuration, count } from '../../format/numbers.ts';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
 import { defaultExperiment, smallestModel, startDefaultProbe } from '../../stores/default-probe.ts';
-import { useEffect } from 'react';
-import type { RequestResult } from '../../../shared/contract/requests.ts';
 
 /** One click runs the classic experiment on the smallest model and goes to its page. What it costs stands beside it. */
 export function GuidedProbe() {
@@ -59,6 +58,6 @@ function usePlan(model: string | null, trained: number | null): RequestResult<'c
 
 function planText(plan: RequestResult<'context.plan'> | null): string {
   if (plan === null) return '8 cells';
-  const time = plan.timeMs === null ? 'time not known yet' : `about ${roughDuration(plan.timeMs)}`;
+  const time = plan.timeMs === null ? 'time not known yet' : aboutDuration(plan.timeMs);
   return `${count(plan.calls)} calls · up to ${count(plan.tokensMax)} tokens · ${time}`;
 }

@@ -4,7 +4,7 @@ import type { CallRequest, CallSummary } from '../../../shared/contract/calls.ts
 import type { Preflight } from '../../../shared/contract/estimates.ts';
 import { Button } from '../../components/button.tsx';
 import { Gauge } from '../../components/gauge.tsx';
-import { byteSize, count, roughDuration } from '../../format/numbers.ts';
+import { byteSize, count, aboutDuration } from '../../format/numbers.ts';
 import type { PreflightState } from './use-live.ts';
 
 export interface PreflightGaugeProps {
@@ -182,7 +182,7 @@ function Cost({ state, past, offer }: PreflightGaugeProps & { offer: number | nu
     >
       ≤ {count(tokens)} tokens
       <br />
-      {timeMs === null ? 'time not known' : `about ${roughDuration(timeMs)}`}
+      {timeMs === null ? 'time not known' : aboutDuration(timeMs)}
     </span>
   );
 }

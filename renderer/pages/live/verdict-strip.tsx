@@ -114,7 +114,7 @@ function NextRow({ call, loadRecord, onSendWith, onContinue, onOpenRaw }: Verdic
       </span>
       {call.open ? null : (
         <>
-          <CopyButton label="curl" text={() => loadRecord().then(curlOfRecord)} />
+          <CopyButton look="icon" label="Copy as curl" text={() => loadRecord().then(curlOfRecord)} />
           <Button look="flat" onClick={onContinue} title="Keep this exchange and write the next message">
             Continue
           </Button>
