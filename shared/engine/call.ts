@@ -18,7 +18,7 @@ import { never } from './cancel.ts';
 import { summaryOf } from './summary.ts';
 import { findRunning } from './running.ts';
 import { classifyTruncation } from './truncation/classify.ts';
-import type { MessagesEstimate } from './estimate/estimate.ts';
+import { type MessagesEstimate, countedEstimate } from './estimate/estimate.ts';
 import { wireRequest } from './wire-body.ts';
 
 export interface CallAsk {
@@ -56,7 +56,7 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
 
   const found = await ports.subjects.of(ask.request.model, ask.signal);
   const subject = found.ok ? found.value : nobody;
-  const sizes = await ports.estimator.estimate(ask.request.messages, subject.learned);
+  const sizes = withCount(await ports.estimator.estimate(ask.request.messages, subject.learned), ask.request, subject);
   const wire = wireRequest(ask.request);
   const walk: Walk = {
     ports,
@@ -82,6 +82,12 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
   const end = await stream(walk, wire.value);
   const running = reached(end) ? await ports.model.running(never) : null;
   return settle({ ...walk, preflight }, end, running ?? [], null);
+}
+
+/** What the server once counted for exactly this prompt is better than any estimate of it. */
+function withCount(sizes: MessagesEstimate, request: CallRequest, subject: Subject): MessagesEstimate {
+  const counted = subject.countedOf?.(request) ?? null;
+  return counted === null ? sizes : { ...sizes, total: countedEstimate(counted, sizes.total.characters) };
 }
 
 interface Walk {

@@ -190,6 +190,13 @@ describe('the corridor', () => {
     expect(events.at(-1)).toMatchObject({ type: 'notice-raised', level: 'error', text: 'The disk is full.' });
   });
 
+  test('a prompt that was counted before is not estimated again, so that a cut says exactly what was lost', async () => {
+    const { engine } = bench([[end({ promptEvalCount: 2051 as never, evalCount: 4 as never })]], { counted: 6869 });
+    const record = await run(engine, { ...request, messages: [{ role: 'user', content: 'word '.repeat(5000) }] });
+    expect(record.estimate).toMatchObject({ low: 6869, likely: 6869, high: 6869, source: 'counted' });
+    expect(record.truncation).toMatchObject({ kinds: ['halved'], sent: 6869, kept: 2051, lost: 4818 });
+  });
+
   test('a refused subject is recorded as not sent', async () => {
     const { engine, records, model } = bench([], { subject: null });
     const outcome = await open(engine, request).done;
@@ -209,7 +216,7 @@ describe('the corridor', () => {
 
 function bench(
   scripts: (ModelEvent | 'wait')[][],
-  options: { refuseToStore?: boolean; subject?: null } = {},
+  options: { refuseToStore?: boolean; subject?: null; counted?: number } = {},
 ): { engine: Engine; events: EngineEvent[]; records: CallRecord[]; model: ScriptedModel } {
   const events: EngineEvent[] = [];
   const records: CallRecord[] = [];
@@ -223,6 +230,7 @@ function bench(
     learned: null,
     defaultNumCtx: null,
     running: [loaded],
+    countedOf: () => options.counted ?? null,
   };
   let nowMs = 0;
   let calls = 0;

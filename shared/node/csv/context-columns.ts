@@ -71,6 +71,10 @@ export const contextColumns = [
   { name: 'path', type: 'text' },
   { name: 'call_id', type: 'text' },
   { name: 'document_id', type: 'text' },
+  // script-table, learned, or counted in an earlier uncut call of the same prompt.
+  { name: 'prompt_tokens_estimate_source', type: 'text' },
+  // Where something was lost and nothing proves how much: estimated prompt less evaluated. Never filled beside a proven loss.
+  { name: 'prompt_tokens_lost_estimated', type: 'number' },
 ] as const satisfies readonly Column[];
 
 export type ContextRow = RowOf<(typeof contextColumns)[number]>;
@@ -146,7 +150,17 @@ export function contextRow(cell: Omit<Cell, 'call'>, record: ContextRowRecord, r
     path: record.path,
     call_id: record.id,
     document_id: run.experiment.document.kind === 'own' ? run.experiment.document.documentId : null,
+    prompt_tokens_estimate_source: estimate.source,
+    prompt_tokens_lost_estimated: lostEstimated(record),
   };
+}
+
+function lostEstimated({ truncation, estimate, reply }: ContextRowRecord): number | null {
+  const isCut = truncation.kinds.some(
+    (kind) => kind === 'halved' || kind === 'cut-to-window' || kind === 'messages-dropped',
+  );
+  if (!isCut || truncation.lost !== null || reply.promptEvalCount === null) return null;
+  return Math.max(0, estimate.likely - reply.promptEvalCount);
 }
 
 /**
