@@ -273,6 +273,29 @@ describe('context rows', () => {
     });
   });
 
+  test('an estimated loss stands only where something was lost and nothing proves how much', () => {
+    const cell = { plan: samplePlan(3), state: 'done', documentCharacters: 40_000 } as const;
+    const lost = (truncation: object, promptEvalCount: number | null): (number | null)[] => {
+      const estimate = {
+        low: 7_000,
+        likely: 9_000,
+        high: 11_000,
+        characters: 40_000,
+        charactersPerToken: 4,
+        source: 'learned',
+      };
+      const record = sampleRecord({ estimate, reply: { promptEvalCount }, truncation } as never);
+      const row = contextRow(cell, record, sampleRun());
+      return [row.prompt_tokens_lost, row.prompt_tokens_lost_estimated];
+    };
+    expect(lost({ kinds: ['halved'], lost: null }, 2_051)).toEqual([null, 6_949]);
+    expect(lost({ kinds: ['messages-dropped'], lost: null }, 9_500)).toEqual([null, 0]);
+    expect(lost({ kinds: ['halved'], lost: 4_818 }, 2_051)).toEqual([4_818, null]);
+    expect(lost({ kinds: ['halved'], lost: null }, null)).toEqual([null, null]);
+    expect(lost({ kinds: ['intact'], lost: 0 }, 2_051)).toEqual([0, null]);
+    expect(lost({ kinds: ['unknown'], lost: null }, 2_051)).toEqual([null, null]);
+  });
+
   test('the options hash follows the settings and nothing else', () => {
     const hash = (request: Parameters<typeof sampleRecord>[0]): string => optionsHash(sampleRecord(request).request);
     const base = hash({});
