@@ -5,7 +5,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { ContextMenu } from 'radix-ui';
-import { useMemo, useRef, useState } from 'react';
+import { useId, useMemo, useRef, useState } from 'react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { copyText } from './clipboard.ts';
 import { orderRows } from './row-order.ts';
@@ -47,6 +47,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, rows, columns, rowKey, picked = null, onPick, onOpen, empty, rowHeight = 28 } = props;
   const [sorting, setSorting] = useState<Sorting | null>(props.initialSort ?? null);
   const scroller = useRef<HTMLDivElement>(null);
+  const id = useId();
   const ordered = useSteadyOrder(rows, columns, rowKey, sorting);
   const [menuAt, setMenuAt] = useState<{ row: Row; column: Column<Row> | null } | null>(null);
   // eslint-disable-next-line react-hooks/incompatible-library -- this component is not compiled; it draws anew on every scroll
@@ -102,7 +103,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           role="grid"
           aria-label={label}
           aria-rowcount={ordered.rows.length + 1}
-          aria-activedescendant={pickedIndex < 0 ? undefined : `${label}-row-${pickedIndex}`}
+          aria-activedescendant={pickedIndex < 0 ? undefined : `${id}-${pickedIndex}`}
           tabIndex={0}
           onKeyDown={onKeyDown}
           onPointerEnter={ordered.hold}
@@ -132,7 +133,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                 return (
                   <div
                     key={key}
-                    id={`${label}-row-${item.index}`}
+                    id={`${id}-${item.index}`}
                     role="row"
                     aria-rowindex={item.index + 2}
                     aria-selected={key === picked}

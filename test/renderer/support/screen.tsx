@@ -77,7 +77,7 @@ export function drawApp(snapshot: Partial<Snapshot> = {}, script: Script = {}): 
 }
 
 /** What jsdom does not have; none of it decides anything here. */
-function jsdomGaps(): void {
+export function jsdomGaps(): void {
   vi.stubGlobal('matchMedia', () => ({
     matches: false,
     addEventListener: () => undefined,
