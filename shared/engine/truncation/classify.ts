@@ -172,6 +172,10 @@ function wordGeneration(reading: GenerationReading, prompt: number, output: numb
     const text = `${sum} is over ${number(reading.limit)} although shifting was off, so the window that ran was another one.`;
     return { kind: 'none', evidence: evidence('none', 'window-arithmetic', text) };
   }
+  if (reading.kind === 'prompt-over') {
+    const text = `The prompt of ${number(prompt)} alone is over ${number(reading.limit)}, so the window that ran was another one, or none is enforced.`;
+    return { kind: 'none', evidence: evidence('none', 'window-arithmetic', text) };
+  }
   return { kind: 'none', evidence: null };
 }
 

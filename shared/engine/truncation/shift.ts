@@ -25,6 +25,7 @@ export interface GenerationQuestion {
 /**
  * limit: where the runner's window ends. shifts: null where the count is not known, although at least one happened.
  * `over-without-shift`: more tokens than the window although shifting was off, so the window was another.
+ * `prompt-over`: the prompt alone is over the window, which no runner with a window admits: it was another, or there is none.
  */
 export type GenerationReading =
   | { readonly kind: 'within'; readonly limit: number }
@@ -35,11 +36,12 @@ export type GenerationReading =
       readonly discarded: number | null;
     }
   | { readonly kind: 'window-full'; readonly limit: number }
-  | { readonly kind: 'over-without-shift'; readonly limit: number };
+  | { readonly kind: 'over-without-shift' | 'prompt-over'; readonly limit: number };
 
 export function readGeneration(question: GenerationQuestion): GenerationReading {
   const limit = question.era === 'keeps-window' ? question.window : paddedWindow(question.window);
   const used = question.promptTokens + question.evalTokens;
+  if (question.promptTokens > limit) return { kind: 'prompt-over', limit };
   if (used > limit) {
     if (question.shift === false) return { kind: 'over-without-shift', limit };
     return { kind: 'shifted', limit, ...countShifts(question, limit) };

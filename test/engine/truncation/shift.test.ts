@@ -58,6 +58,11 @@ describe('generation in the window', () => {
       { kind: 'over-without-shift', limit: 256 },
     ],
     [
+      'a prompt over the window shifted nothing: none was enforced',
+      { promptTokens: 300 },
+      { kind: 'prompt-over', limit: 256 },
+    ],
+    [
       'version not known, older window full',
       { era: null, window: 300, promptTokens: 100, evalTokens: 200 },
       { kind: 'window-full', limit: 300 },
