@@ -12,7 +12,7 @@ import { draft, useDraft } from './draft-store.ts';
 import { ModelPicker } from './model-picker.tsx';
 import { PreflightGauge } from './preflight-gauge.tsx';
 import { TextTabs } from './text-tabs.tsx';
-import { useModelFacts, usePreflight } from './use-live.ts';
+import { useModelFacts, usePastCalls, usePreflight } from './use-live.ts';
 import { WindowSlider } from './window-slider.tsx';
 
 export interface ComposerProps {
@@ -27,8 +27,7 @@ export function Composer({ running, onSend, onStop }: ComposerProps) {
   const facts = useModelFacts(model);
   const built = useBuiltRequest(model, facts, models);
   const state = usePreflight(built.request);
-  const recent = useEngine((engine) => engine.recentCalls);
-  const past = useMemo(() => recent.filter((call) => call.model === model).slice(-20), [recent, model]);
+  const past = usePastCalls(model);
   const { request } = built;
   const down = useEngine((engine) =>
     engine.server?.state === 'up' ? null : (engine.server?.problem ?? 'No server answers.'),

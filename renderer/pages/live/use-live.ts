@@ -1,6 +1,6 @@
 /** The Live page's ties to the engine: model facts, preflight while typing, calls on screen. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { CallRecord, CallRequest } from '../../../shared/contract/calls.ts';
+import type { CallRecord, CallRequest, CallSummary } from '../../../shared/contract/calls.ts';
 import type { Denial } from '../../../shared/contract/denials.ts';
 import type { Preflight } from '../../../shared/contract/estimates.ts';
 import type { CallId } from '../../../shared/contract/ids.ts';
@@ -29,6 +29,27 @@ export function useModelFacts(model: string): ModelFacts | null {
     };
   }, [client, model, server, key, has]);
   return known.get(key) ?? null;
+}
+
+const PAST_CALLS_MAX = 100;
+
+/** Closed calls of a model, oldest first: stored ones of earlier days, then those of this screen. For speeds. */
+export function usePastCalls(model: string): readonly CallSummary[] {
+  const client = useClient();
+  const loaded = useEngine((state) => state.loaded);
+  const recent = useEngine((state) => state.recentCalls);
+  const [stored, setStored] = useState<readonly CallSummary[]>([]);
+  useEffect(() => {
+    if (!loaded) return;
+    let current = true;
+    void client.request('call.list', { limit: PAST_CALLS_MAX }).then((answer) => {
+      if (current && answer.ok) setStored([...answer.value].reverse());
+    });
+    return () => {
+      current = false;
+    };
+  }, [client, loaded]);
+  return useMemo(() => [...stored, ...recent].filter((call) => call.model === model), [stored, recent, model]);
 }
 
 export interface PreflightState {
