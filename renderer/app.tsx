@@ -7,6 +7,7 @@ import { HistoryPage } from './pages/history/history-page.tsx';
 import { SettingsPage } from './pages/settings/settings-page.tsx';
 import { Help } from './frame/help.tsx';
 import { LostConnection } from './frame/lost-connection.tsx';
+import { PageBoundary } from './frame/page-boundary.tsx';
 import { Palette } from './frame/palette.tsx';
 import { Rail } from './frame/rail.tsx';
 import { useShortcuts } from './frame/shortcuts.ts';
@@ -37,6 +38,7 @@ function Frame() {
   useTheme();
   useShortcuts();
   useEffect(() => screen.followAddress(), []);
+  const page = useScreen((state) => state.route.page);
   const presenter = useScreen((state) => state.presenter);
   useEffect(() => {
     document.documentElement.dataset['presenter'] = presenter ? 'on' : 'off';
@@ -48,7 +50,9 @@ function Frame() {
       <div className="flex min-h-0 flex-1">
         <Rail />
         <div className="min-h-0 min-w-0 flex-1">
-          <CurrentPage />
+          <PageBoundary key={page}>
+            <CurrentPage />
+          </PageBoundary>
         </div>
       </div>
       <StatusBar />

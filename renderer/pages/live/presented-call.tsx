@@ -19,7 +19,7 @@ export function PresentedCall({ call }: { readonly call: CallView }) {
         <FiguresAndStrip verdict={verdict} figures={figures} needles={call.needles} size="headline" />
       )}
       <WindowAfter call={call} />
-      <div className="flex min-h-0 flex-1 flex-col border-t pt-3 [&_pre]:text-lead">
+      <div className="flex min-h-0 flex-1 flex-col border-t pt-3 [&_pre]:text-figure">
         <span className="lab">
           {call.thinking.tokens > 0 ? `thinking ${count(call.thinking.tokens)} tokens · ` : ''}answer{' '}
           {count(call.answer.tokens)} tokens

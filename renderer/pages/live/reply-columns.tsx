@@ -163,7 +163,7 @@ function AnswerLane({ call }: { call: CallView }) {
       <LaneFigures lane={call.answer} whole={call.thinking.tokens + call.answer.tokens} />
       <LaneBar lane={call.answer} cap={call.numPredict} meaning="plain" />
       {call.answer.text === '' ? (
-        <p className="lab mt-2">{call.open ? '' : 'The answer is empty.'}</p>
+        <p className="lab mt-2">{call.open || call.figures?.evaluated === null ? '' : 'The answer is empty.'}</p>
       ) : (
         <StreamText text={call.answer.text} label="Answer" open={call.open} />
       )}

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { denied, ok } from '../../../shared/contract/denials.ts';
 import { milliseconds } from '../../../shared/contract/units.ts';
 import { callId, makeModel, makeOpenCall, makePreflight, makeServer, makeSummary } from '../support/make.ts';
@@ -289,5 +289,17 @@ describe('frame', () => {
     await screen.findByLabelText('Message');
     act(() => transport.turn('refused'));
     expect(screen.getByRole('alert').textContent).toMatch(/Open the link that it printed/u);
+  });
+
+  test('a page that breaks leaves the frame standing', async () => {
+    const quiet = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    // A server that sends something impossible past the contract.
+    drawApp({ server: { ...makeServer(), models: null as never } });
+    expect(await screen.findByText('This page broke. That is a fault of Spillway.')).toBeTruthy();
+    fireEvent.keyDown(document.body, { key: 'g' });
+    fireEvent.keyDown(document.body, { key: 's' });
+    fireEvent(window, new HashChangeEvent('hashchange'));
+    expect(await screen.findByLabelText('Theme')).toBeTruthy();
+    quiet.mockRestore();
   });
 });
