@@ -5,7 +5,6 @@
 import { useMemo } from 'react';
 import type { KeyboardEvent } from 'react';
 import {
-  CartesianGrid,
   ComposedChart,
   ResponsiveContainer,
   Scatter,
@@ -31,18 +30,15 @@ export function CliffChart({ model, picked, onPick, simulated }: CliffChartProps
   return (
     <figure aria-label={model.summary} className="h-full min-h-0 w-full min-w-0" data-chart="cliff">
       <ResponsiveContainer width="100%" height="100%" minWidth={0} initialDimension={{ width: 464, height: 280 }}>
-        <ComposedChart data={noData} margin={{ top: 8, right: 16, bottom: 14, left: 0 }} accessibilityLayer={false}>
-          <CartesianGrid stroke="var(--line)" verticalValues={[...model.ticks]} horizontalValues={[...model.ticks]} />
+        <ComposedChart data={noData} margin={{ top: 22, right: 16, bottom: 14, left: 0 }} accessibilityLayer={false}>
           <XAxis
             type="number"
             dataKey="sent"
             scale="log"
             domain={domain}
             allowDataOverflow
-            ticks={[...model.ticks]}
-            interval="preserveStartEnd"
-            minTickGap={14}
-            tickFormatter={tickWord}
+            ticks={[]}
+            height={24}
             {...axisLook}
           />
           <YAxis
@@ -51,10 +47,8 @@ export function CliffChart({ model, picked, onPick, simulated }: CliffChartProps
             scale="log"
             domain={domain}
             allowDataOverflow
-            ticks={[...model.ticks]}
-            interval="preserveStartEnd"
-            tickFormatter={tickWord}
-            width={52}
+            ticks={[]}
+            width={56}
             {...axisLook}
           />
           {/* The axes need one series; what is drawn stands in the layer, which places itself by their scales. */}
@@ -67,12 +61,11 @@ export function CliffChart({ model, picked, onPick, simulated }: CliffChartProps
 }
 
 const noData: { sent: number; evaluated: number }[] = [];
-const axisLook = {
-  stroke: 'var(--line-field)',
-  tickLine: false,
-  tick: { fill: 'var(--ink-3)', fontSize: 12 },
-} as const;
+const axisLook = { stroke: 'var(--line-field)', tickLine: false, tick: false } as const;
 const tickWord = (value: number): string => (value >= 1_000_000 ? short(value) : count(value));
+const CHARACTER_WIDTH = 7;
+/** Figures stay readable where a line passes behind them. */
+const halo = { stroke: 'var(--surface-page)', strokeWidth: 3, paintOrder: 'stroke', strokeLinejoin: 'round' } as const;
 
 type Place = (sent: number, evaluated: number) => readonly [number, number];
 
@@ -96,6 +89,7 @@ function CliffLayer({ model, picked, onPick, simulated }: LayerProps) {
   const slope = (Math.atan2(endY - startY, endX - startX) * 180) / Math.PI;
   return (
     <g>
+      <Ticks ticks={model.ticks} place={place} left={area.x} right={right} bottom={bottom} top={area.y} />
       <path d={`M${startX} ${startY}L${endX} ${endY}`} stroke="var(--surface-pick)" strokeWidth={12} />
       <path d={`M${startX} ${startY}L${endX} ${endY}`} stroke="var(--ink-3)" strokeDasharray="2 3" />
       <WindowLines
@@ -138,6 +132,9 @@ function CliffLayer({ model, picked, onPick, simulated }: LayerProps) {
       <text x={right} y={bottom + 32} textAnchor="end" fill="var(--ink-3)" fontSize={11}>
         tokens sent
       </text>
+      <text x={4} y={area.y - 9} fill="var(--ink-3)" fontSize={11}>
+        tokens evaluated
+      </text>
       {simulated ? (
         <text x={area.x + 10} y={area.y + 18} fill="var(--ink-3)" fontSize={12} fontWeight={700} letterSpacing={1}>
           SIMULATED
@@ -147,7 +144,51 @@ function CliffLayer({ model, picked, onPick, simulated }: LayerProps) {
   );
 }
 
-/** Dashed lines at the windows; a label that would run into its neighbour goes one line down. */
+/** Labels of both axes; one that would run into its neighbour is left out. */
+function Ticks({
+  ticks,
+  place,
+  left,
+  right,
+  top,
+  bottom,
+}: {
+  ticks: readonly number[];
+  place: Place;
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}) {
+  let end = left - 20;
+  let above = bottom + 12;
+  return ticks.map((tick) => {
+    const [x, y] = place(tick, tick);
+    const text = tickWord(tick);
+    const half = (text.length * CHARACTER_WIDTH) / 2;
+    const across = x - half > end + 6 && x + half <= right + 12;
+    if (across) end = x + half;
+    const up = above - y >= 14 && y >= top - 4;
+    if (up) above = y;
+    return (
+      <g key={tick} fill="var(--ink-3)" fontSize={12}>
+        <path d={`M${x} ${top}V${bottom}M${left} ${y}H${right}`} stroke="var(--line)" />
+        {across ? (
+          <text x={x} y={bottom + 16} textAnchor="middle">
+            {text}
+          </text>
+        ) : null}
+        {up ? (
+          <text x={left - 6} y={y + 4} textAnchor="end">
+            {text}
+          </text>
+        ) : null}
+      </g>
+    );
+  });
+}
+
+/** Dashed lines at the windows, their figures above; one that would run into its neighbour goes below the edge. */
 function WindowLines({
   windows,
   across,
@@ -161,19 +202,26 @@ function WindowLines({
   bottom: number;
   left: number;
 }) {
-  const ends = [-Infinity, -Infinity, -Infinity];
+  // The name of the upright axis stands at the left end of the upper row.
+  const ends = [left + 44, -Infinity];
   return windows.map((window) => {
     const x = across(window);
     const text = count(window);
-    const width = text.length * 7 + 6;
-    const start = Math.max(left, x - 5 - width);
-    const free = ends.findIndex((end) => end < start);
-    const row = Math.max(0, free);
-    ends[row] = x;
+    const half = (text.length * CHARACTER_WIDTH) / 2;
+    const free = ends.findIndex((end) => end < x - half - 4);
+    const row = free < 0 ? 1 : free;
+    ends[row] = x + half;
     return (
       <g key={window}>
         <path d={`M${x} ${top}V${bottom}`} stroke="var(--ink-3)" strokeDasharray="5 3" />
-        <text x={x - 5} y={top + 12 + row * 14} textAnchor="end" fill="var(--ink)" fontSize={12}>
+        <text
+          x={Math.max(left + half, x)}
+          y={top - 6 + row * 20}
+          textAnchor="middle"
+          fill="var(--ink)"
+          fontSize={12}
+          {...halo}
+        >
           {text}
         </text>
       </g>
@@ -211,15 +259,22 @@ function FallLabels({
     const large = index === 0 && y < bottom - 60 && right - x > 110;
     return (
       <g key={line.key}>
-        <text x={x + 10} y={y + (large ? 24 : 18)} fill="var(--ink)" fontSize={large ? 20 : 12} fontWeight={600}>
+        <text
+          x={x + 10}
+          y={y + (large ? 24 : 18)}
+          fill="var(--ink)"
+          fontSize={large ? 20 : 12}
+          fontWeight={600}
+          {...halo}
+        >
           {count(fallsTo)}
         </text>
         {large ? (
           <>
-            <text x={x + 10} y={y + 40} fill="var(--ink-3)" fontSize={11}>
+            <text x={x + 10} y={y + 40} fill="var(--ink-3)" fontSize={11} {...halo}>
               for every text
             </text>
-            <text x={x + 10} y={y + 54} fill="var(--ink-3)" fontSize={11}>
+            <text x={x + 10} y={y + 54} fill="var(--ink-3)" fontSize={11} {...halo}>
               from {count(window)} up
             </text>
           </>

@@ -3,8 +3,13 @@
 export interface ChartLook {
   /** Paper and ink of the theme that is on. */
   readonly background: string;
+  readonly ink: string;
+  /** Stands over the chart: what was measured, on what, and whether it was simulated. */
   readonly title: string;
 }
+
+/** Room for the title over the chart. */
+export const CAPTION_HEIGHT = 28;
 
 /** A standalone SVG of the one that is on screen. Values of the theme's variables replace their names. */
 export function svgText(svg: SVGSVGElement, look: ChartLook): string {
@@ -13,15 +18,20 @@ export function svgText(svg: SVGSVGElement, look: ChartLook): string {
   inlineStyles(svg, copy);
   copy.setAttribute('xmlns', SVG);
   copy.setAttribute('width', String(width));
-  copy.setAttribute('height', String(height));
-  copy.setAttribute('viewBox', `0 0 ${width} ${height}`);
+  copy.setAttribute('height', String(height + CAPTION_HEIGHT));
+  copy.setAttribute('viewBox', `0 ${-CAPTION_HEIGHT} ${width} ${height + CAPTION_HEIGHT}`);
   const title = document.createElementNS(SVG, 'title');
   title.textContent = look.title;
+  const caption = document.createElementNS(SVG, 'text');
+  caption.textContent = look.title;
+  const captionLook = { x: '8', y: String(6 - CAPTION_HEIGHT / 2), 'font-size': '13', fill: look.ink };
+  for (const [name, value] of Object.entries(captionLook)) caption.setAttribute(name, value);
   const paper = document.createElementNS(SVG, 'rect');
+  paper.setAttribute('y', String(-CAPTION_HEIGHT));
   paper.setAttribute('width', '100%');
   paper.setAttribute('height', '100%');
   paper.setAttribute('fill', look.background);
-  copy.prepend(title, paper);
+  copy.prepend(title, paper, caption);
   return new XMLSerializer().serializeToString(copy);
 }
 
@@ -35,7 +45,7 @@ export async function pngOf(svg: SVGSVGElement, look: ChartLook, scale = 2): Pro
     await image.decode();
     const canvas = document.createElement('canvas');
     canvas.width = Math.round(width * scale);
-    canvas.height = Math.round(height * scale);
+    canvas.height = Math.round((height + CAPTION_HEIGHT) * scale);
     canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
     return await new Promise((resolve, reject) => {
       canvas.toBlob((blob) => {
@@ -73,6 +83,7 @@ const styled = [
   'text-anchor',
   'letter-spacing',
   'opacity',
+  'paint-order',
 ] as const;
 
 function inlineStyles(from: Element, to: Element): void {

@@ -10,6 +10,7 @@ import { counted } from '../format/numbers.ts';
 import { useClient, useEngine } from '../stores/engine-context.ts';
 import { exportRun } from '../stores/export-run.ts';
 import { fileName, pngOf, svgText } from './chart-file.ts';
+import type { ChartLook } from './chart-file.ts';
 
 export interface ExportMenuProps {
   readonly run: RunSummary;
@@ -73,7 +74,7 @@ export function ExportMenu({ run, rows }: ExportMenuProps) {
             note={`${counted(rows, 'row')} · comma, point, no BOM`}
             onPick={() => save('csv', { profile: 'machine', separator: ',', decimalMark: '.' })}
           />
-          <div className="flex items-center gap-2 pr-3">
+          <div className="flex items-center gap-1 pr-3 [&_select]:h-6! [&_select]:w-auto! [&_select]:flex-none [&_select]:px-1!">
             <Item text="CSV for spreadsheets" note={counted(rows, 'row')} onPick={() => save('csv', sheet)} />
             <Choice
               label="Separator"
@@ -115,10 +116,13 @@ function Item({ text, note, onPick }: { text: string; note: string; onPick: () =
   );
 }
 
-function lookOf(run: RunSummary): { background: string; title: string } {
-  const paper = getComputedStyle(document.documentElement).getPropertyValue('--surface-page').trim();
+function lookOf(run: RunSummary): ChartLook {
+  const style = getComputedStyle(document.documentElement);
+  const token = (name: string, otherwise: string): string => style.getPropertyValue(name).trim() || otherwise;
+  const version = run.serverVersion === null ? '' : `, Ollama ${run.serverVersion}`;
   return {
-    background: paper === '' ? '#ffffff' : paper,
-    title: `${run.name}${run.simulated ? ', simulated' : ''}: tokens evaluated against tokens sent`,
+    background: token('--surface-page', '#ffffff'),
+    ink: token('--ink', '#000000'),
+    title: `${run.simulated ? 'SIMULATED · ' : ''}${run.name}${version}`,
   };
 }

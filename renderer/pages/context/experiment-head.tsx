@@ -69,7 +69,7 @@ function Presets() {
   const client = useClient();
   return (
     <span className="flex items-baseline gap-1 text-table">
-      <span className="lab">presets</span>
+      <span className="lab">preset: needle</span>
       {presets.map((name) => (
         <button
           key={name}
@@ -77,7 +77,7 @@ function Presets() {
           className="rounded-sm px-1 text-ink underline decoration-dotted underline-offset-3 hover:bg-pick"
           onClick={() => void draft.preset(client, name)}
         >
-          {name.replace('-', ' ')}
+          {name.replace('needle-', '')}
         </button>
       ))}
     </span>
@@ -110,7 +110,7 @@ function Warnings({ plan, run, edited, blocked }: ExperimentHeadProps) {
     ...new Set([
       ...(note === null || (run !== null && !edited) ? [] : [note]),
       ...shown,
-      ...(run?.error == null ? [] : [run.error]),
+      ...(run === null || run.error === null ? [] : [run.error]),
     ]),
   ];
   if (blocked !== null && run?.state !== 'running' && !blocked.startsWith('Correct')) texts.push(blocked);

@@ -20,15 +20,12 @@ export function FittingRun({ run, reading, trial, siblings }: FittingRunProps) {
   const client = useClient();
   const [starting, setStarting] = useState(false);
   const held = siblings.find(({ shown }) => shown.lost?.tokens === 0 && shown.lost.counted);
-  const lost =
-    (reading.lost !== null && reading.lost.tokens > 0) ||
-    reading.cell.call?.truncation.kinds.includes('refused') === true;
+  const lost = isShort(reading);
   const heldWindow = held === undefined ? null : windowOf(held.shown.cell);
   const window = heldWindow ?? reading.cell.call?.truncation.fitsNumCtx ?? null;
   const experiment = trial === null || !lost || window === null ? null : experimentAt(run, trial, window);
   const { plan, denial } = usePlan(experiment);
-  if (reading.cell.call === null || trial === null) return null;
-  if (!lost) return null;
+  if (reading.cell.call === null || trial === null || !lost) return null;
   if (experiment === null)
     return <p className="text-ink">{reading.cell.call.truncation.next ?? 'No window of this model would hold it.'}</p>;
   const start = (): void => {
@@ -43,7 +40,7 @@ export function FittingRun({ run, reading, trial, siblings }: FittingRunProps) {
         <span className="block text-ink">
           {count(window)} {heldWindow === null ? 'would hold' : 'held'} it all.
         </span>
-        <span className="lab block truncate" title={plan === null ? '' : costText(plan, trial.readings.length)}>
+        <span className="lab block text-balance">
           {denial?.message ??
             (plan === null ? 'cost on its way' : costText(plan, trial.readings.length).replace(/^[^·]*· /u, ''))}
         </span>
@@ -53,6 +50,11 @@ export function FittingRun({ run, reading, trial, siblings }: FittingRunProps) {
       </Button>
     </div>
   );
+}
+
+/** The window was too small for it: there is a next step. */
+export function isShort({ cell, lost }: Reading): boolean {
+  return (lost !== null && lost.tokens > 0) || cell.call?.truncation.kinds.includes('refused') === true;
 }
 
 /** The same text, needle, route and policy with as many repeats, in one window. */

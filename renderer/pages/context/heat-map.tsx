@@ -39,8 +39,10 @@ export function HeatMap({ model, picked, onPick }: HeatMapProps) {
       role="grid"
       aria-label={heatSummary(model)}
       onKeyDown={onKeyDown}
-      className={`grid content-start ${dense ? 'gap-0.5' : 'gap-1'}`}
+      className={`grid ${dense ? 'content-start gap-0.5' : 'h-full gap-1'}`}
       style={{
+        gridTemplateRows: dense ? undefined : `auto repeat(${rows.length}, minmax(44px, 1fr))`,
+        maxHeight: dense ? undefined : rows.length * 104 + 40,
         gridTemplateColumns: `minmax(56px, max-content) repeat(${columns.length}, minmax(${SQUARE_WIDTH_MIN}px, 1fr))`,
       }}
     >
@@ -96,7 +98,7 @@ export function HeatLegend({ model }: { readonly model: HeatModel }) {
       {fills.map((fill) => (
         <span key={fill} className="flex items-center gap-1.5 text-ink-2">
           <i aria-hidden="true" className={`h-3 w-3 flex-none rounded-sm border ${looks[fill]}`} />
-          {fillWords[fill]}
+          {fill === 'lost' ? model.lostWord : fillWords[fill]}
         </span>
       ))}
       {outcomes.map((outcome) => (
@@ -135,12 +137,10 @@ function Square({ square, place, reachable, picked, dense, onPick }: SquareProps
       onClick={() => {
         onPick(trial.key);
       }}
-      className={`relative flex min-w-0 flex-col items-center justify-center overflow-hidden rounded-sm border ${dense ? 'min-h-7' : 'min-h-14'} ${looks[fill]} ${on ? 'outline-2 outline-offset-1 outline-ink' : ''}`}
+      className={`relative flex min-w-0 flex-col items-center justify-center overflow-hidden rounded-sm border ${dense ? 'min-h-7' : '@container'} ${looks[fill]} ${on ? 'outline-2 outline-offset-1 outline-ink' : ''}`}
     >
       {running ? <i aria-hidden="true" className="pulse absolute inset-x-0 bottom-0 h-1 bg-ink" /> : null}
-      <span
-        className={dense ? 'text-table font-semibold' : 'text-[clamp(13px,1.5cqw+8px,20px)] leading-6 font-semibold'}
-      >
+      <span className={dense ? 'text-table font-semibold' : 'text-[clamp(12px,21cqw,20px)] leading-6 font-semibold'}>
         {figure === '' ? wordOf(fill) : figure}
       </span>
       {marks.length === 0 ? null : (

@@ -34,6 +34,8 @@ export interface HeatModel {
   readonly squares: readonly (readonly (HeatSquare | null)[])[];
   readonly fills: ReadonlySet<HeatFill>;
   readonly outcomes: ReadonlySet<NeedleOutcome>;
+  /** How text was lost, for the legend: `halved`, or several ways. */
+  readonly lostWord: string;
 }
 
 export function heatModel(trials: readonly Trial[], values: AxisValues, view: MapView): HeatModel {
@@ -67,6 +69,7 @@ export function heatModel(trials: readonly Trial[], values: AxisValues, view: Ma
     squares,
     fills: new Set(all.map((square) => square.fill)),
     outcomes: new Set(all.flatMap((square) => square.marks)),
+    lostWord: lostWordOf(all),
   };
 }
 
@@ -94,6 +97,13 @@ export const fillWords: Readonly<Record<HeatFill, string>> = {
   failed: 'failed',
   cancelled: 'stopped',
 };
+
+function lostWordOf(squares: readonly HeatSquare[]): string {
+  const kinds = squares.flatMap(({ fill, trial }) =>
+    fill === 'lost' ? (trial.shown.cell.call?.truncation.kinds ?? []).filter((kind) => lostSomething([kind])) : [],
+  );
+  return kinds.length === 0 ? fillWords.lost : [...new Set(kinds)].map((kind) => kindsText([kind])).join(', ');
+}
 
 function fillOf(trial: Trial): HeatFill {
   const { cell } = trial.shown;

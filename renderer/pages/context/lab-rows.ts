@@ -71,6 +71,7 @@ function rowOf(trial: Trial | null, reading: Reading, readings: readonly Reading
 
 function verdictWord({ cell }: Reading): string {
   if (cell.call === null) return cell.state;
+  if (cell.state === 'cancelled') return 'stopped';
   if (cell.state === 'failed' && !cell.call.truncation.kinds.includes('refused')) return 'failed';
   return kindsText(cell.call.truncation.kinds);
 }

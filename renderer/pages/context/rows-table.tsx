@@ -33,6 +33,7 @@ export function RowsTable({ rows, values, picked, onPick, empty }: RowsTableProp
       picked={picked}
       onPick={onPick}
       onOpen={onPick}
+      rowHeight={24}
       rowJson={rowJson}
       empty={<p className="px-6 py-3 text-ink-3">{empty}</p>}
     />
@@ -54,7 +55,7 @@ function columnsFor(values: AxisValues, repeats: number): readonly Column<LabRow
     lostColumn,
     verdictColumn,
     confidenceColumn,
-    { ...needleColumn, width: `${Math.max(64, 24 + Math.min(repeats, 10) * 11)}px` },
+    { ...needleColumn, width: `${Math.max(68, 24 + Math.min(repeats, 10) * 11)}px` },
     answerColumn,
     routeColumn,
     ...(varies('policy') ? [policyColumn] : []),
@@ -77,16 +78,11 @@ const charactersColumn: Column<LabRow> = {
   id: 'characters',
   header: 'characters',
   help: 'Characters of the whole prompt: the text, its needles and the question.',
-  width: '104px',
+  width: '96px',
   numeric: true,
   text: (row) => count(call(row)?.promptCharacters ?? row.reading.cell.documentCharacters),
   cell: (row) => (
-    <>
-      {row.trial === null ? <Tag text="warm-up" title="Loads the model. It stays out of all averages." /> : null}
-      <span className="ml-auto pl-1">
-        {call(row) === null ? sizeText(plan(row)) : count(call(row)?.promptCharacters)}
-      </span>
-    </>
+    <span className="truncate">{call(row) === null ? sizeText(plan(row)) : count(call(row)?.promptCharacters)}</span>
   ),
   sortBy: (row) => call(row)?.promptCharacters ?? row.reading.cell.documentCharacters,
 };
@@ -94,7 +90,7 @@ const windowColumn: Column<LabRow> = {
   id: 'window',
   header: 'window',
   help: 'The window that ran. Where it differs from what was asked, both are in the detail pane.',
-  width: '80px',
+  width: '72px',
   numeric: true,
   text: (row) => (windowOf(row.reading.cell) === null ? 'default' : count(windowOf(row.reading.cell))),
   sortBy: (row) => windowOf(row.reading.cell),
@@ -110,7 +106,7 @@ const sentColumn: Column<LabRow> = {
   id: 'sent',
   header: 'sent',
   help: 'Tokens of the whole prompt. ~ marks an estimate; without it a window that held the same text counted them.',
-  width: '80px',
+  width: '72px',
   numeric: true,
   text: ({ reading: { sent } }) => (sent === null ? DASH : `${sent.counted ? '' : '~'}${count(sent.tokens)}`),
   sortBy: (row) => row.reading.sent?.tokens ?? null,
@@ -129,7 +125,7 @@ const lostColumn: Column<LabRow> = {
   id: 'lost',
   header: 'lost',
   help: 'Prompt tokens that the model never read. ~ marks an estimate.',
-  width: '80px',
+  width: '72px',
   numeric: true,
   text: ({ reading: { lost } }) =>
     lost === null ? DASH : `${lost.counted ? '' : '~'}${lost.atLeast ? '≥ ' : ''}${count(lost.tokens)}`,
@@ -138,7 +134,7 @@ const lostColumn: Column<LabRow> = {
 const verdictColumn: Column<LabRow> = {
   id: 'verdict',
   header: 'verdict',
-  width: '152px',
+  width: '148px',
   text: (row) => row.verdict,
   cell: (row) => {
     const ended = call(row);
@@ -151,6 +147,7 @@ const verdictColumn: Column<LabRow> = {
           <Badge meaning="context" severity={severity} size="small" />
         )}
         <span className="truncate">{row.verdict}</span>
+        {row.trial === null ? <Tag text="warm-up" title="Loads the model. It stays out of all averages." /> : null}
       </span>
     );
   },
@@ -159,7 +156,7 @@ const verdictColumn: Column<LabRow> = {
 const confidenceColumn: Column<LabRow> = {
   id: 'confidence',
   header: 'confidence',
-  width: '88px',
+  width: '84px',
   text: (row) => call(row)?.truncation.confidence ?? '',
   cell: (row) => <span className="text-ink-3">{call(row)?.truncation.confidence ?? ''}</span>,
   sortBy: (row) => call(row)?.truncation.confidence ?? null,
@@ -177,7 +174,7 @@ const needleColumn: Column<LabRow> = {
 const answerColumn: Column<LabRow> = {
   id: 'answer',
   header: 'answer',
-  width: 'minmax(176px, 1fr)',
+  width: 'minmax(152px, 1fr)',
   mono: true,
   text: (row) => call(row)?.error ?? call(row)?.answerHead ?? '',
   sortBy: (row) => call(row)?.answerHead ?? null,

@@ -126,10 +126,10 @@ export function RunView({ run, lab, loading }: RunViewProps) {
 
 function FailedAll({ run, trials }: { run: RunSummary; trials: readonly Trial[] }) {
   if (run.cellsTotal === 0 || run.cellsFailed < run.cellsTotal) return null;
-  const error = trials.find(({ shown }) => shown.cell.call?.error != null)?.shown.cell.call?.error;
+  const error = trials.map(({ shown }) => shown.cell.call?.error ?? null).find((text) => text !== null);
   return (
     <p role="alert" className="border-b bg-sunk px-6 py-2 wrap-anywhere text-ink">
-      All {counted(run.cellsTotal, 'call')} failed{error == null ? '.' : `: ${error}`}
+      All {counted(run.cellsTotal, 'call')} failed{error === undefined ? '.' : `: ${error}`}
     </p>
   );
 }

@@ -77,7 +77,7 @@ export function Sentence({ form, problems, disabled }: SentenceProps) {
       <Slot label="Text" value={form.document?.name ?? 'generated text'} wide {...common('document')}>
         <DocumentEditor value={form.document} />
       </Slot>
-      <span className="whitespace-nowrap">needle at</span>
+      <span className="-ml-1.5 whitespace-nowrap">, needle at</span>
       <Slot label="Needle depths" value={depthsWord(form.depths)} {...common('depths')}>
         <ListBox
           label="Depths in percent of the text"

@@ -13,7 +13,7 @@ import { count } from '../../format/numbers.ts';
 import { kindsText, needleWords, severityOf } from '../../format/verdicts.ts';
 import { useClient } from '../../stores/engine-context.ts';
 import { trialName } from './axes.ts';
-import { FittingRun } from './fitting-run.tsx';
+import { FittingRun, isShort } from './fitting-run.tsx';
 import { capital, headlineOf, number, sentenceOf } from './trial-words.ts';
 import { windowOf } from './trials.ts';
 import type { Reading, Trial } from './trials.ts';
@@ -54,7 +54,9 @@ export function TrialPane(props: TrialPaneProps) {
       onMove={onMove}
       floating={floating}
       verdict={<TrialVerdict {...props} />}
-      footer={<FittingRun run={run} reading={reading} trial={trial} siblings={siblings} />}
+      {...(trial !== null && isShort(reading)
+        ? { footer: <FittingRun run={run} reading={reading} trial={trial} siblings={siblings} /> }
+        : {})}
     />
   );
 }

@@ -48,11 +48,11 @@ export function sentenceOf(reading: Reading, trial: Trial | null): string {
   return parts.join(' ');
 }
 
-/** `Two of three replies made one up.` */
+/** `Two of three replies made up an answer.` */
 export function repliesText(marks: readonly NeedleOutcome[]): string {
   if (marks.length === 0) return '';
   const words: Readonly<Record<NeedleOutcome, string>> = {
-    invented: 'made one up',
+    invented: 'made up an answer',
     lost: 'did not find the needle',
     echoed: 'gave back a decoy or the question',
     found: 'found the needle',
