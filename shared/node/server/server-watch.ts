@@ -13,6 +13,7 @@ import { fullName } from '../../engine/running.ts';
 import { type AddressSource, type OllamaAddress, parseOllamaHost, resolveServer } from '../ollama/address.ts';
 import { type DoorOptions, type OllamaDoor, createOllamaDoor } from '../ollama/door.ts';
 import { look } from '../ollama/look.ts';
+import { isSimulator } from '../ollama/simulator-mark.ts';
 
 const DOWN_INTERVAL_MS = 2_000;
 const UP_INTERVAL_MS = 5_000;
@@ -49,6 +50,8 @@ export function createServerWatch(options: {
   let door = openDoor(target);
   let status = lookingAt(target);
   let facts = new Map<string, ModelFacts>();
+  /** What the server said of itself, asked once for each address and version. */
+  let marked: { readonly of: string; readonly simulator: boolean } | null = null;
   let timer: NodeJS.Timeout | null = null;
   let underWay: Promise<ServerStatus> | null = null;
   let isStopped = false;
@@ -63,6 +66,12 @@ export function createServerWatch(options: {
     if (isNews && !isStopped) emit({ type: 'server-changed', status });
   }
 
+  async function kindOf(at: Target, version: string): Promise<Target['kind']> {
+    const of = `${at.address.url} ${version}`;
+    if (at.kind === 'ollama' && marked?.of !== of) marked = { of, simulator: await isSimulator(at.address, never) };
+    return at.kind === 'simulator' || marked?.simulator === true ? 'simulator' : 'ollama';
+  }
+
   async function lookOnce(): Promise<ServerStatus> {
     const at = target;
     const through = door;
@@ -73,11 +82,14 @@ export function createServerWatch(options: {
       looksCount: status.looksCount + 1,
       lastLookAt: clock.now(),
     };
+    // Another server may come back in its place.
+    if (report.version === null) marked = null;
     let next: ServerStatus = { ...base, state: 'down', problem: report.problem, ollamaInstalled: ollamaInstalled() };
     if (report.version !== null) {
-      const [tags, ps] = await Promise.all([through.tags(never), through.ps(never)]);
+      const [tags, ps, kind] = await Promise.all([through.tags(never), through.ps(never), kindOf(at, report.version)]);
       next = {
         ...base,
+        kind,
         state: 'up',
         version: report.version,
         problem: tags.ok ? null : tags.denial.message,

@@ -1,4 +1,5 @@
 /** /api/version, /api/tags, /api/ps and /api/show. */
+import { simulatorMark, simulatorPath } from '../ollama/simulator-mark.ts';
 import { decodeObject } from './body.ts';
 import type { ModelProfile, RouteContext, RouteHandler } from './options.ts';
 import { findProfile, isValidName, withTag } from './admission.ts';
@@ -13,6 +14,7 @@ const refuseChange: RouteHandler = (context) =>
 
 export const modelRoutes: Readonly<Record<string, RouteHandler>> = {
   'GET /': (context) => context.text(200, 'Ollama is running', 'text/plain; charset=utf-8'),
+  [`GET ${simulatorPath}`]: (context) => context.json(200, simulatorMark),
   'GET /api/version': (context) => context.json(200, { version: context.state.behaviour.version }),
   'GET /api/tags': (context) => context.json(200, { models: newestFirst(context.state.profiles).map(tagOf) }),
   'GET /api/ps': (context) => context.json(200, { models: context.state.scheduler.running().map(runningOf) }),
