@@ -68,6 +68,14 @@ describe('composing', () => {
     await waitFor(() => expect(asked(transport, 'call.start')[0]).toMatchObject({ policy: 'refuse' }));
   });
 
+  test('Ctrl Enter sends from the text box, a plain Enter does not', async () => {
+    const { transport } = await written();
+    fireEvent.keyDown(screen.getByLabelText('Message'), { key: 'Enter' });
+    expect(asked(transport, 'call.start')).toEqual([]);
+    fireEvent.keyDown(screen.getByLabelText('Message'), { key: 'Enter', ctrlKey: true });
+    await waitFor(() => expect(asked(transport, 'call.start')).toHaveLength(1));
+  });
+
   test('a large paste becomes a file, stands before the message and leaves the box free', async () => {
     const { transport } = drawApp();
     const box = await screen.findByLabelText('Message');
