@@ -34,6 +34,15 @@ export const needleWords: Record<NeedleOutcome, { mark: string; word: string }> 
   none: { mark: '', word: 'no needle' },
 };
 
+/** One mark a repeat; many repeats are counted by kind, such as `✓ 27 ! 2`. */
+export function marksText(outcomes: readonly NeedleOutcome[], marksMax = 6): string {
+  const judged = outcomes.filter((outcome) => outcome !== 'none');
+  if (judged.length <= marksMax) return judged.map((outcome) => needleWords[outcome].mark).join('');
+  return [...new Set(judged)]
+    .map((kind) => `${needleWords[kind].mark} ${judged.filter((outcome) => outcome === kind).length}`)
+    .join(' ');
+}
+
 export function kindsText(kinds: readonly TruncationKind[]): string {
   return kinds.map((kind) => kindWords[kind]).join(' + ');
 }

@@ -2,9 +2,10 @@
 import { useRef } from 'react';
 import type { KeyboardEvent } from 'react';
 import { needleOutcomes } from '../../../shared/contract/verdicts.ts';
-import { needleWords } from '../../format/verdicts.ts';
+import { marksText, needleWords } from '../../format/verdicts.ts';
 import { axisWords } from './axes.ts';
 import { fillWords, heatSummary } from './heat-model.ts';
+import { needleRanks } from './trials.ts';
 import type { HeatFill, HeatModel, HeatSquare } from './heat-model.ts';
 
 export interface HeatMapProps {
@@ -15,7 +16,6 @@ export interface HeatMapProps {
 
 /** With more columns than this, figures no longer fit beside each other and the map scrolls. */
 const SQUARE_WIDTH_MIN = 56;
-const MARKS_MAX = 6;
 
 export function HeatMap({ model, picked, onPick }: HeatMapProps) {
   const grid = useRef<HTMLDivElement>(null);
@@ -142,15 +142,10 @@ function Square({ square, place, reachable, picked, dense, onPick }: SquareProps
       {running ? <i aria-hidden="true" className="pulse absolute inset-x-0 bottom-0 h-1 bg-ink" /> : null}
       <span className={dense ? 'text-table font-semibold' : 'text-[clamp(12px,21cqw,20px)] leading-6 font-semibold'}>
         {figure === '' ? wordOf(fill) : figure}
+        {dense && marks.length > 0 ? ` ${worstMark(marks)}` : ''}
       </span>
-      {marks.length === 0 ? null : (
-        <span className={dense ? 'sr-only' : 'leading-[18px] tracking-[2px]'}>
-          {marks
-            .slice(0, MARKS_MAX)
-            .map((mark) => needleWords[mark].mark)
-            .join('')}
-          {marks.length > MARKS_MAX ? '…' : ''}
-        </span>
+      {marks.length === 0 || dense ? null : (
+        <span className="truncate leading-[18px] tracking-[2px]">{marksText(marks)}</span>
       )}
     </button>
   );
@@ -175,6 +170,11 @@ function wordOf(fill: HeatFill): string {
     : fill === 'failed' || fill === 'refused'
       ? fillWords[fill]
       : '–';
+}
+
+function worstMark(marks: HeatSquare['marks']): string {
+  const worst = marks.reduce((one, other) => (needleRanks[other] > needleRanks[one] ? other : one));
+  return needleWords[worst].mark;
 }
 
 const steps: Readonly<Record<string, readonly [number, number]>> = {

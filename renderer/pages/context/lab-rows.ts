@@ -1,5 +1,5 @@
 /** Rows of the table: one a trial, or one a call; warm-ups stand apart. Newest first. Pure. */
-import { kindsText, needleWords } from '../../format/verdicts.ts';
+import { kindsText, marksText } from '../../format/verdicts.ts';
 import { meanOf, needleRanks } from './trials.ts';
 import type { Lab, Reading, Trial } from './trials.ts';
 
@@ -62,7 +62,7 @@ function rowOf(trial: Trial | null, reading: Reading, readings: readonly Reading
     reading,
     readings,
     repeat,
-    marks: outcomes.map((outcome) => needleWords[outcome].mark).join(''),
+    marks: marksText(outcomes),
     markRank: Math.max(-1, ...outcomes.map((outcome) => needleRanks[outcome])),
     verdict: cell.call === null ? cell.state : verdictWord(reading),
     order: Math.max(...readings.map((one) => one.cell.plan.index)),

@@ -114,7 +114,7 @@ interface AxisMenusProps {
 function AxisMenus({ values, view, varying, wish, onWish }: AxisMenusProps) {
   const options = varying.map((name) => ({ value: name, text: axisWords[name] }));
   return (
-    <div className="flex flex-wrap items-center gap-x-2 gap-y-1 pb-1 text-table [&_select]:h-6! [&_select]:w-auto! [&_select]:max-w-36">
+    <div className="flex flex-wrap items-center gap-x-2 gap-y-1 pb-1 text-table [&_select]:h-6! [&_select]:w-auto! [&_select]:max-w-36 [&_select]:px-1!">
       <label className="flex items-center gap-1">
         <span className="lab">down</span>
         <Choice

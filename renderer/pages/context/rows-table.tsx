@@ -55,7 +55,7 @@ function columnsFor(values: AxisValues, repeats: number): readonly Column<LabRow
     lostColumn,
     verdictColumn,
     confidenceColumn,
-    { ...needleColumn, width: `${Math.max(68, 24 + Math.min(repeats, 10) * 11)}px` },
+    { ...needleColumn, width: `${Math.max(68, 24 + Math.min(repeats, 9) * 11)}px` },
     answerColumn,
     routeColumn,
     ...(varies('policy') ? [policyColumn] : []),
@@ -98,7 +98,7 @@ const windowColumn: Column<LabRow> = {
 const depthColumn: Column<LabRow> = {
   id: 'depth',
   header: 'needle at',
-  width: '96px',
+  width: '116px',
   text: (row) => depthsText(plan(row).depths),
   sortBy: (row) => plan(row).depths[0] ?? null,
 };
@@ -168,7 +168,7 @@ const needleColumn: Column<LabRow> = {
   width: '72px',
   mono: true,
   text: (row) => row.marks,
-  cell: (row) => <span className="truncate tracking-[3px]">{row.marks}</span>,
+  cell: (row) => <span className="truncate tracking-[2px]">{row.marks}</span>,
   sortBy: (row) => row.markRank,
 };
 const answerColumn: Column<LabRow> = {

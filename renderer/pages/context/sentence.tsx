@@ -74,28 +74,33 @@ export function Sentence({ form, problems, disabled }: SentenceProps) {
         />
       </Slot>
       <span>{form.sizeUnit} of</span>
-      <Slot label="Text" value={form.document?.name ?? 'generated text'} wide {...common('document')}>
-        <DocumentEditor value={form.document} />
-      </Slot>
-      <span className="-ml-1.5 whitespace-nowrap">, needle at</span>
-      <Slot label="Needle depths" value={depthsWord(form.depths)} {...common('depths')}>
-        <ListBox
-          label="Depths in percent of the text"
-          value={form.depths}
-          onValue={(depths) => draft.edit({ depths })}
-        />
-        <Suggestions
-          items={[
-            ['first line', '0'],
-            ['last line', '100'],
-            ['anywhere', '0, 25, 50, 75, 100'],
-            ['two in one text', '0 + 100'],
-          ]}
-          onPick={(depths) => draft.edit({ depths })}
-        />
-        <Help text="0 is the first line. A comma starts another text; + puts several needles into one." />
-      </Slot>
-      <span className="-ml-1.5">,</span>
+      <Together>
+        <Slot label="Text" value={form.document?.name ?? 'generated text'} wide {...common('document')}>
+          <DocumentEditor value={form.document} />
+        </Slot>
+        ,
+      </Together>
+      <span className="whitespace-nowrap">needle at</span>
+      <Together>
+        <Slot label="Needle depths" value={depthsWord(form.depths)} {...common('depths')}>
+          <ListBox
+            label="Depths in percent of the text"
+            value={form.depths}
+            onValue={(depths) => draft.edit({ depths })}
+          />
+          <Suggestions
+            items={[
+              ['first line', '0'],
+              ['last line', '100'],
+              ['anywhere', '0, 25, 50, 75, 100'],
+              ['two in one text', '0 + 100'],
+            ]}
+            onPick={(depths) => draft.edit({ depths })}
+          />
+          <Help text="0 is the first line. A comma starts another text; + puts several needles into one." />
+        </Slot>
+        ,
+      </Together>
       <Slot label="Repeats" value={form.repeats} {...common('repeats')}>
         <ListBox
           label="Repeats, each with a seed of its own"
@@ -227,6 +232,11 @@ function ListBox({ label, value, onValue }: { label: string; value: string; onVa
 
 function Help({ text }: { text: string }): ReactNode {
   return <p className="lab">{text}</p>;
+}
+
+/** A value and the comma after it, which never starts a line. */
+function Together({ children }: { children: ReactNode }) {
+  return <span className="inline-flex max-w-full min-w-0 items-baseline">{children}</span>;
 }
 
 function ModelsWord({ models }: { models: readonly string[] }) {
