@@ -89,7 +89,9 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     subjects,
     estimator,
     model: {
-      stream: (request, signal) => watch.door().stream(request, signal),
+      // The limit of the settings holds for every call that brings none of its own, cells of sweeps too.
+      stream: (request, signal) =>
+        watch.door().stream({ ...request, timeoutMs: request.timeoutMs ?? settings.callTimeoutMs }, signal),
       running: (signal) => watch.door().running(signal),
     },
     journal: {

@@ -1,4 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startSimulator } from '../../shared/node/simulator/index.ts';
@@ -131,7 +133,7 @@ describe('an experiment from a file', () => {
     ).toEqual(
       ['2048', '512'].flatMap((window) =>
         ['chat', 'generate'].flatMap((route) =>
-          ['0', '25+75'].map((depth) => [route, window, depth, window === '512' ? 'halved' : 'intact', 'false']),
+          ['0', '25+75'].map((depth) => [route, window, depth, window === '512' ? 'halved' : 'intact', 'true']),
         ),
       ),
     );
@@ -221,6 +223,33 @@ test('cells that fail end with 1, their rows are there', async () => {
     ['failed', '500', 'none'],
   ]);
   expect(stderr).toContain('0 of 2 cells done, 2 failed');
+});
+
+test('a connection that breaks in the middle of a reply is a failed cell: 1, not the cancel of a person', async () => {
+  const server = await simulator({ faults: ['drop-connection'] });
+  const path = file('x.yaml', 'model: sim-reader\nnum_ctx: 2048\nsizes: [500]\nwarm_up: false');
+  const { code, stdout, stderr } = await spillway(['run', path, '--ollama', server.url, '--csv', '-']);
+  expect(code).toBe(1);
+  expect(rowsOf(stdout)).toMatchObject([{ cell_state: 'failed', ending: 'aborted', prompt_tokens_evaluated: '' }]);
+  expect(rowsOf(stdout)[0]?.['error']).toContain('The connection broke in the middle of the reply');
+  expect(stderr).toContain('0 of 1 cells done, 1 failed');
+});
+
+test.each([
+  [500, '{"error":"boom"}', 'gave no list of its models: boom.'],
+  [200, '<html>no</html>', 'answers, but is not Ollama.'],
+])('a server that gives no list of its models: 1, with what it said (%i)', async (status, body, said) => {
+  const server = createServer((request, response) =>
+    request.url === '/api/version' ? response.end('{"version":"0.33.0"}') : response.writeHead(status).end(body),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const path = file('x.yaml', 'model: anything\nsizes: [500]');
+  const { code, stdout, stderr } = await spillway(['run', path, '--ollama', url, '--csv', '-']);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain(said);
+  expect(stderr).not.toContain('It has none');
 });
 
 describe('stopping', () => {

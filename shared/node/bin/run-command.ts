@@ -51,10 +51,10 @@ async function runOn(runtime: Runtime, asked: RunAsk, stopper: Stopper): Promise
     return EXIT.failed;
   }
   const ready = await readyExperiment(asked, server, ask);
-  if (!ready.ok) return refuse(ready.denial, EXIT.badInput);
+  if (!ready.ok) return refuse(ready.denial, codeOf(ready.denial));
   const { experiment, warnings } = ready.value;
   const plan = await ask('context.plan', experiment);
-  if (!plan.ok) return refuse(plan.denial, EXIT.badInput);
+  if (!plan.ok) return refuse(plan.denial, codeOf(plan.denial));
   announce(plan.value, [...warnings, ...plan.value.warnings], serverName(server));
   if (stopper.asked) return EXIT.cancelled;
   const writer = openRowWriter(asked);
@@ -179,6 +179,10 @@ function counted(run: RunSummary, cell: Cell): RunSummary {
     cellsFailed: run.cellsFailed + (cell.state === 'failed' ? 1 : 0),
   };
 }
+
+/** What the server or the disk did is no mistake of whoever asked. */
+const codeOf = (denial: Denial): ExitCode =>
+  /^(?:no-server|server-error|busy|internal|storage-)/.test(denial.code) ? EXIT.failed : EXIT.badInput;
 
 function refuse(denial: Denial, code: ExitCode): ExitCode {
   complain(plainText(denial.message, 1_000), denial.next === undefined ? null : plainText(denial.next, 1_000));

@@ -49,6 +49,11 @@ async function readModels(asked: RunAsk, server: ServerStatus, ask: Ask): Promis
       : asked.source.kind === 'file'
         ? asked.source.experiment.axes.models
         : [FIRST_MODEL];
+  // It answers and yet gives no list: that is no reason to say that it has no models.
+  if (server.models.length === 0 && server.problem !== null)
+    return denied('server-error', `${serverName(server)} gave no list of its models: ${server.problem}`, {
+      next: 'Check that the address is that of Ollama.',
+    });
   const there = new Set(server.models.map((model) => fullName(model.name)));
   const models: string[] = [];
   for (const model of wanted) {

@@ -331,12 +331,17 @@ const SPEED_CALLS_MAX = 200;
 const BUSY_ATTEMPTS_MAX = 240;
 const BUSY_WAIT_MS = 500;
 
-/** Waiting, stopped, or never reached the server. What a server answered, even an error, is a result. */
+/**
+ * Waiting, stopped, never reached the server, or broken off by the network or a time limit. What a server answered, even an
+ * error, is a result.
+ */
 export function hasNoResult(cell: Cell): boolean {
   if (cell.state === 'done') return false;
   if (cell.state !== 'failed') return true;
-  return cell.call === null || cell.call.ending === 'unreachable' || cell.call.ending === 'not-sent';
+  return cell.call === null || UNANSWERED.has(cell.call.ending);
 }
+
+const UNANSWERED: ReadonlySet<string> = new Set(['unreachable', 'not-sent', 'aborted']);
 
 function ownTextOf(store: Store, experiment: ContextExperiment): Result<string | null> {
   if (experiment.document.kind === 'generated') return ok(null);

@@ -16,6 +16,9 @@ import { assertBounded, streamCall } from './stream-call.ts';
 
 export type { DoorLimits, DoorLogEntry, DoorOptions } from './options.ts';
 
+/** Asked after every call, so a server that is slow with it must not hold up a sweep for the time of other reads. */
+export const psTimeoutMs = 10_000;
+
 export interface OllamaDoor extends ModelPort {
   readonly address: OllamaAddress;
   version(signal: CancelSignal): Promise<Result<string>>;
@@ -41,7 +44,15 @@ export function createOllamaDoor(options: DoorOptions): OllamaDoor {
   const address = parsed.value;
   const reader = createReader({ address, ...options });
   const ps = (signal: CancelSignal): Promise<Result<RunningModel[]>> =>
-    reader.read({ path: '/api/ps', ask: (client) => client.ps(), take: runningOf }, signal);
+    reader.read(
+      {
+        path: '/api/ps',
+        ask: (client) => client.ps(),
+        take: runningOf,
+        timeoutMs: options.limits?.psTimeoutMs ?? psTimeoutMs,
+      },
+      signal,
+    );
   const tags = (signal: CancelSignal): Promise<Result<ModelSummary[]>> =>
     reader.read({ path: '/api/tags', ask: (client) => client.list(), take: modelsOf }, signal);
 

@@ -25,4 +25,6 @@ export interface DoorLimits {
   readonly readTimeoutMs?: number;
   readonly lineBytesMax?: number;
   readonly rawBytesMax?: number;
+  readonly textCharactersMax?: number;
+  readonly psTimeoutMs?: number;
 }

@@ -90,6 +90,7 @@ function parserOptions(options: StreamOptions, request: WireRequest, head: Parse
     whole: request.body.stream === false,
     ...(limits?.lineBytesMax === undefined ? {} : { lineBytesMax: limits.lineBytesMax }),
     ...(limits?.rawBytesMax === undefined ? {} : { rawBytesMax: limits.rawBytesMax }),
+    ...(limits?.textCharactersMax === undefined ? {} : { textCharactersMax: limits.textCharactersMax }),
   };
 }
 

@@ -14,6 +14,8 @@ export const lineBytesMax = 16 * 1024 * 1024;
 export const wholeBytesMax = 64 * 1024 * 1024;
 export const refusalBytesMax = 1024 * 1024;
 export const rawBytesMax = 4 * 1024 * 1024;
+/** Thinking and answer together. A server that never ends would fill the memory; no window holds this much text. */
+export const textCharactersMax = 32 * 1024 * 1024;
 
 /** How the bytes stopped: the server ended them, or the connection broke or was closed (with the words for it). */
 export type Stop =
@@ -35,6 +37,7 @@ export interface ParserOptions {
   readonly whole: boolean;
   readonly lineBytesMax?: number;
   readonly rawBytesMax?: number;
+  readonly textCharactersMax?: number;
 }
 
 export function createStreamParser(options: ParserOptions): StreamParser {
@@ -48,36 +51,44 @@ function lineParser(options: ParserOptions): StreamParser {
   const splitter = createLineSplitter();
   const raw = createRawCopy(options.rawBytesMax ?? rawBytesMax);
   const reader = createLineReader(options.head);
-  let tooLong = false;
-  const tooLongText = `A line of the reply is longer than ${limit.toLocaleString('en-US')} bytes`;
+  const textLimit = options.textCharactersMax ?? textCharactersMax;
+  let textCharacters = 0;
+  /** Which bound the reply went over. */
+  let tooLong: string | null = null;
+  const lineTooLong = `A line of the reply is longer than ${limit.toLocaleString('en-US')} bytes`;
 
   const take = (line: Buffer): Chunk | null => {
     raw.add(line);
-    return reader.read(decode(line));
+    const chunk = reader.read(decode(line));
+    if (chunk === null) return null;
+    textCharacters += chunk.thinking.length + chunk.answer.length;
+    if (textCharacters > textLimit)
+      tooLong = `The reply is longer than ${textLimit.toLocaleString('en-US')} characters, so it was stopped`;
+    return chunk;
   };
   return {
     push(part) {
       const chunks: Chunk[] = [];
-      if (tooLong || reader.ending !== null) return chunks;
+      if (tooLong !== null || reader.ending !== null) return chunks;
       splitter.push(part);
       for (let line = splitter.next(); line !== null; line = splitter.next()) {
         if (line.byteLength > limit) {
-          tooLong = true;
+          tooLong = lineTooLong;
           return chunks;
         }
         const chunk = take(line);
         if (chunk !== null) chunks.push(chunk);
-        if (reader.ending !== null) return chunks;
+        if (tooLong !== null || reader.ending !== null) return chunks;
       }
-      tooLong = splitter.pendingBytes > limit;
+      if (splitter.pendingBytes > limit) tooLong = lineTooLong;
       return chunks;
     },
     get over() {
-      return tooLong || reader.ending !== null;
+      return tooLong !== null || reader.ending !== null;
     },
     finish(stop) {
       const chunks: Chunk[] = [];
-      if (!tooLong && reader.ending === null) {
+      if (tooLong === null && reader.ending === null) {
         const rest = splitter.rest();
         if (rest.byteLength > 0) {
           raw.add(rest);
@@ -85,7 +96,7 @@ function lineParser(options: ParserOptions): StreamParser {
           if (chunk !== null) chunks.push(chunk);
         }
       }
-      const ending: LineEnding = reader.ending ?? stopEnding(tooLong ? broken(tooLongText) : stop, reader.torn);
+      const ending: LineEnding = reader.ending ?? stopEnding(tooLong === null ? stop : broken(tooLong), reader.torn);
       return { chunks, end: endOf(options.head.status, reader.fields, ending, raw.read()) };
     },
   };

@@ -36,8 +36,8 @@ export interface CellChange {
 export function cellStateOf(record: Pick<CallRecord, 'reply' | 'truncation'>): Cell['state'] {
   const { ending, abortedBy } = record.reply;
   if (ending === 'done') return 'done';
-  if (ending === 'aborted')
-    return abortedBy === 'timeout' ? 'failed' : abortedBy === 'shutdown' ? 'waiting' : 'cancelled';
+  if (abortedBy === 'shutdown') return 'waiting';
+  if (abortedBy === 'person') return 'cancelled';
   return record.truncation.kinds.includes('refused') ? 'done' : 'failed';
 }
 

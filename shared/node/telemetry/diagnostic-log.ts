@@ -160,7 +160,9 @@ const figure = (value: unknown): number | undefined =>
 /** Scheme, host and port. User, password, path and query can hold keys. */
 function originOf(address: string): string {
   const url = URL.parse(address);
-  return url === null || url.host === '' ? '(not an address)' : `${url.protocol}//${url.host}`;
+  if (url !== null && url.host !== '') return `${url.protocol}//${url.host}`;
+  // The short form that screens show: host and port alone.
+  return /^(?:[\w.-]{1,200}|\[[\da-fA-F:.]{2,60}\]):\d{1,5}$/.test(address) ? address : '(not an address)';
 }
 
 /** An error's message may quote a prompt or a reply; its name, code and places in the program cannot. */

@@ -90,6 +90,8 @@ describe('runs and cells', () => {
     ['no server', { ending: 'unreachable' }, ['unknown'], 'failed'],
     ['a time-out', { ending: 'aborted', abortedBy: 'timeout' }, ['unknown'], 'failed'],
     ['a cancel', { ending: 'aborted', abortedBy: 'person' }, ['unknown'], 'cancelled'],
+    ['a cancel before it left', { ending: 'not-sent', abortedBy: 'person' }, ['unknown'], 'cancelled'],
+    ['a connection that broke', { ending: 'aborted', abortedBy: null }, ['unknown'], 'failed'],
     ['the end of the program', { ending: 'aborted', abortedBy: 'shutdown' }, ['unknown'], 'waiting'],
   ])('%s makes the cell what it is', (_name, reply, kinds, state) => {
     const store = freshStore();

@@ -107,9 +107,15 @@ describe('never a secret', () => {
         path: '/api/chat?token=SECRET',
       },
       { event: 'b', server: 'SECRET' },
+      { event: 'c', server: '127.0.0.1:11434' },
+      { event: 'd', server: '[::1]:11434' },
+      { event: 'e', server: 'me:SECRET@127.0.0.1:11434' },
     ]);
     expect(lines).toMatchObject([
       { server: 'http://127.0.0.1:11434', path: '/api/chat' },
+      { server: '(not an address)' },
+      { server: '127.0.0.1:11434' },
+      { server: '[::1]:11434' },
       { server: '(not an address)' },
     ]);
     expect(text).not.toContain('SECRET');
