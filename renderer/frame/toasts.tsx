@@ -5,9 +5,12 @@ import type { Notice } from '../stores/engine-state.ts';
 import { useClient, useEngine } from '../stores/engine-context.ts';
 
 const SHOWN_MAX = 3;
-const INFO_MS = 8_000;
+const LEAVES_AFTER_MS = { info: 8_000, warning: 20_000, error: null } as const;
 
-/** Notices of the engine and of this screen. Infos leave by themselves; warnings and errors stay until closed. */
+/**
+ * Notices of the engine and of this screen. Infos and warnings leave by themselves; errors stay until closed. They float above
+ * the footers of panes and pages, where the next step's button is.
+ */
 export function Toasts() {
   const notices = useEngine((state) => state.notices);
   return (
@@ -15,7 +18,7 @@ export function Toasts() {
       role="region"
       aria-label="Notices"
       aria-live="polite"
-      className="pointer-events-none fixed right-4 bottom-10 z-20 flex w-96 flex-col gap-2"
+      className="pointer-events-none fixed right-4 bottom-26 z-20 flex w-96 flex-col gap-2"
     >
       {notices.slice(-SHOWN_MAX).map((notice) => (
         <Toast key={notice.id} notice={notice} />
@@ -32,10 +35,11 @@ const words = { info: 'Note', warning: 'Look', error: 'Problem' } as const;
 function Toast({ notice }: { notice: Notice }) {
   const client = useClient();
   useEffect(() => {
-    if (notice.level !== 'info') return;
+    const afterMs = LEAVES_AFTER_MS[notice.level];
+    if (afterMs === null) return;
     const timer = setTimeout(() => {
       client.dismissNotice(notice.id);
-    }, INFO_MS);
+    }, afterMs);
     return () => {
       clearTimeout(timer);
     };
