@@ -15,7 +15,7 @@ export const CAPTION_HEIGHT = 28;
 export function svgText(svg: SVGSVGElement, look: ChartLook): string {
   const { width, height } = sizeOf(svg);
   const copy = svg.cloneNode(true) as SVGSVGElement;
-  inlineStyles(svg, copy);
+  inlineStyles(svg, copy, null);
   copy.setAttribute('xmlns', SVG);
   copy.setAttribute('width', String(width));
   copy.setAttribute('height', String(height + CAPTION_HEIGHT));
@@ -32,7 +32,7 @@ export function svgText(svg: SVGSVGElement, look: ChartLook): string {
   paper.setAttribute('height', '100%');
   paper.setAttribute('fill', look.background);
   copy.prepend(title, paper, caption);
-  return new XMLSerializer().serializeToString(copy);
+  return withoutForbidden(new XMLSerializer().serializeToString(copy));
 }
 
 /** Drawn at `scale` times its size on screen. Rejects when the browser cannot draw it. */
@@ -86,14 +86,14 @@ const styled = [
   'paint-order',
 ] as const;
 
-function inlineStyles(from: Element, to: Element): void {
+function inlineStyles(from: Element, to: Element, parentStyle: CSSStyleDeclaration | null): void {
   const style = getComputedStyle(from);
-  to.removeAttribute('class');
-  to.removeAttribute('style');
-  to.removeAttribute('tabindex');
+  for (const { name } of [...to.attributes])
+    if (/^(class|style|tabindex|role|data-.*|aria-.*)$/u.test(name)) to.removeAttribute(name);
   for (const name of styled) {
     const value = style.getPropertyValue(name);
-    if (value !== '') to.setAttribute(name, value);
+    if (value !== '' && value !== parentStyle?.getPropertyValue(name)) to.setAttribute(name, value);
+    else if (value !== '') to.removeAttribute(name);
   }
   // Where a variable is not resolved, as in some engines, its value is looked up.
   for (const { name, value } of [...to.attributes])
@@ -104,8 +104,13 @@ function inlineStyles(from: Element, to: Element): void {
       );
   [...from.children].forEach((child, index) => {
     const copied = to.children[index];
-    if (copied !== undefined) inlineStyles(child, copied);
+    if (copied !== undefined) inlineStyles(child, copied, style);
   });
+}
+
+/** Names of models and servers may hold characters that no XML file may hold. */
+function withoutForbidden(text: string): string {
+  return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/gu, '\ufffd');
 }
 
 function sizeOf(svg: SVGSVGElement): { width: number; height: number } {

@@ -91,17 +91,19 @@ export function ContextPage() {
       }
     >
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-        <ExperimentHead
-          form={form}
-          problems={problems}
-          plan={plan}
-          denial={denial}
-          repeats={experiment?.axes.repeats ?? 1}
-          run={run}
-          cells={cells}
-          edited={touched}
-          blocked={blocked}
-        />
+        {form === null && runId === null ? null : (
+          <ExperimentHead
+            form={form}
+            problems={problems}
+            plan={plan}
+            denial={denial}
+            repeats={experiment?.axes.repeats ?? 1}
+            run={run}
+            cells={cells}
+            edited={touched}
+            blocked={blocked}
+          />
+        )}
         {runId === null ? (
           <NoRun blocked={blocked} busy={busy} onRun={start} />
         ) : shown.denial !== null ? (

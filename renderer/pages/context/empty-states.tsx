@@ -26,7 +26,7 @@ export function NoRun({
             ? `Looking for Ollama at ${hostOf(server.url)}`
             : `No Ollama at ${hostOf(server.url)}`
         }
-        text={server.problem ?? 'Start it with ollama serve, give another address, or try the simulator.'}
+        text="Start it with ollama serve; this page goes on by itself. Or give another address, or try the simulator."
       >
         <Button look="primary" onClick={() => void client.request('simulator.start', {})}>
           Start the simulator

@@ -44,19 +44,19 @@ export function heatModel(trials: readonly Trial[], values: AxisValues, view: Ma
   for (const trial of trials) {
     if (!inView(trial, view)) continue;
     const [row, column] = [valueKey(trial.plan, view.down), valueKey(trial.plan, view.across)];
-    places.set(`${row}\u0000${column}`, trial);
-    for (const place of [`down\u0000${row}`, `across\u0000${column}`])
+    places.set(`${row}\u241f${column}`, trial);
+    for (const place of [`down\u241f${row}`, `across\u241f${column}`])
       byValue.set(place, [...(byValue.get(place) ?? []), trial]);
   }
   const head = (name: AxisName, side: 'down' | 'across'): readonly HeatHead[] =>
     values[name].map((value) => ({
       ...value,
-      note: headNote(name, value, byValue.get(`${side}\u0000${value.key}`) ?? []),
+      note: headNote(name, value, byValue.get(`${side}\u241f${value.key}`) ?? []),
     }));
   const [rows, columns] = [head(view.down, 'down'), head(view.across, 'across')];
   const squares = rows.map((row) =>
     columns.map((column) => {
-      const trial = places.get(`${row.key}\u0000${column.key}`);
+      const trial = places.get(`${row.key}\u241f${column.key}`);
       return trial === undefined ? null : squareOf(trial);
     }),
   );

@@ -75,7 +75,7 @@ export function cliffSeries(trials: readonly Trial[], view: MapView): readonly C
     if (!inView(trial, view)) continue;
     const point = pointOf(trial);
     if (point === null) continue;
-    const key = split.map((name) => valueText(trial.plan, name)).join('\u0000');
+    const key = split.map((name) => valueText(trial.plan, name)).join('\u241f');
     const known = series.get(key);
     if (known !== undefined) known.points.push(point);
     else series.set(key, { key, name: nameOf(trial, view), points: [point] });

@@ -75,7 +75,7 @@ export function trialKey(plan: CellPlan): string {
     plan.depths.join('+'),
     plan.route,
     plan.policy,
-  ].join('\u0000');
+  ].join('\u241f');
 }
 
 export function sizeKey(size: DocumentSize): string {
@@ -132,7 +132,7 @@ const kindRanks: Readonly<Record<TruncationKind, number>> = {
 };
 
 const documentKey = (plan: CellPlan): string =>
-  [plan.model, sizeKey(plan.size), plan.depths.join('+'), plan.route, plan.seed].join('\u0000');
+  [plan.model, sizeKey(plan.size), plan.depths.join('+'), plan.route, plan.seed].join('\u241f');
 
 /** null unless the verdict is sure that all of the prompt was read. */
 function wholeCount(call: CallSummary): number | null {
