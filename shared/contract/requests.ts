@@ -3,10 +3,16 @@
  * from this table; nothing else crosses the line.
  */
 import { z } from 'zod';
-import { callRecordSchema, callRequestSchema, callSummarySchema } from './calls.ts';
+import { callRecordSchema, callRequestSchema, callSummarySchema, numCtxSchema } from './calls.ts';
 import { preflightSchema } from './estimates.ts';
 import { openCallSchema } from './events.ts';
-import { cellSchema, contextExperimentSchema, exportOptionsSchema, planSummarySchema, runSummarySchema } from './experiments.ts';
+import {
+  cellSchema,
+  contextExperimentSchema,
+  exportOptionsSchema,
+  planSummarySchema,
+  runSummarySchema,
+} from './experiments.ts';
 import { explainInputSchema, explanationSchema } from './explain.ts';
 import { callIdSchema, cellKeySchema, documentIdSchema, runIdSchema } from './ids.ts';
 import { modelFactsSchema, serverStatusSchema } from './server.ts';
@@ -19,14 +25,21 @@ export const requests = {
   'snapshot.get': {
     params: nothing,
     result: z.strictObject({
-      app: z.strictObject({ version: z.string(), host: z.enum(['desktop', 'browser', 'test']), platform: z.string(), home: z.string() }),
+      app: z.strictObject({
+        version: z.string(),
+        host: z.enum(['desktop', 'browser', 'test']),
+        platform: z.string(),
+        home: z.string(),
+      }),
       settings: settingsSchema,
       server: serverStatusSchema,
       openCalls: z.array(openCallSchema),
       runs: z.array(runSummarySchema),
       /** Prompt and output tokens reported since midnight UTC; null when no call reported any. */
       tokensToday: z.int().nullable(),
-      notices: z.array(z.strictObject({ level: z.enum(['info', 'warning', 'error']), text: z.string(), next: z.string().nullable() })),
+      notices: z.array(
+        z.strictObject({ level: z.enum(['info', 'warning', 'error']), text: z.string(), next: z.string().nullable() }),
+      ),
     }),
   },
   'settings.set': { params: settingsPatchSchema, result: settingsSchema },
@@ -37,6 +50,14 @@ export const requests = {
   'simulator.start': { params: nothing, result: serverStatusSchema },
   'simulator.stop': { params: nothing, result: serverStatusSchema },
   'model.show': { params: z.strictObject({ model: z.string().min(1).max(500) }), result: modelFactsSchema },
+  /**
+   * Loads the model as a call with these options would, without generating: the window it then runs in is known from there on.
+   * numCtx null = as a call that leaves it to the server.
+   */
+  'model.load': {
+    params: z.strictObject({ model: z.string().min(1).max(500), numCtx: numCtxSchema.nullable() }),
+    result: serverStatusSchema,
+  },
 
   'call.preflight': { params: callRequestSchema, result: preflightSchema },
   'call.start': { params: callRequestSchema, result: z.strictObject({ callId: callIdSchema }) },
@@ -48,12 +69,21 @@ export const requests = {
   },
 
   'document.put': {
-    params: z.strictObject({ name: z.string().max(500), text: z.string().min(1, 'the document is empty').max(5_500_000) }),
+    params: z.strictObject({
+      name: z.string().max(500),
+      text: z.string().min(1, 'the document is empty').max(5_500_000),
+    }),
     result: z.strictObject({ documentId: documentIdSchema, characters: z.int(), sha256: z.string() }),
   },
   'context.plan': { params: contextExperimentSchema, result: planSummarySchema },
   'context.start': { params: contextExperimentSchema, result: z.strictObject({ runId: runIdSchema }) },
-  'run.list': { params: z.strictObject({ search: z.string().max(500).default(''), limit: z.int().min(1).max(10_000).default(1_000) }), result: z.array(runSummarySchema) },
+  'run.list': {
+    params: z.strictObject({
+      search: z.string().max(500).default(''),
+      limit: z.int().min(1).max(10_000).default(1_000),
+    }),
+    result: z.array(runSummarySchema),
+  },
   'run.get': {
     params: z.strictObject({ runId: runIdSchema }),
     result: z.strictObject({ run: runSummarySchema, cells: z.array(cellSchema) }),
@@ -62,14 +92,20 @@ export const requests = {
   /** Goes on with the cells that have no result. */
   'run.resume': { params: z.strictObject({ runId: runIdSchema }), result: nothing },
   'run.delete': { params: z.strictObject({ runId: runIdSchema }), result: nothing },
-  'cell.get': { params: z.strictObject({ runId: runIdSchema, cellKey: cellKeySchema }), result: z.strictObject({ cell: cellSchema, record: callRecordSchema.nullable() }) },
+  'cell.get': {
+    params: z.strictObject({ runId: runIdSchema, cellKey: cellKeySchema }),
+    result: z.strictObject({ cell: cellSchema, record: callRecordSchema.nullable() }),
+  },
 
   /** Exports are read in chunks so that a million rows never stand in memory; `read` answers '' with done when finished. */
   'export.open': {
     params: z.strictObject({ runId: runIdSchema, options: exportOptionsSchema }),
     result: z.strictObject({ exportId: z.string(), name: z.string(), mime: z.string(), rows: z.int() }),
   },
-  'export.read': { params: z.strictObject({ exportId: z.string() }), result: z.strictObject({ chunk: z.string(), done: z.boolean() }) },
+  'export.read': {
+    params: z.strictObject({ exportId: z.string() }),
+    result: z.strictObject({ chunk: z.string(), done: z.boolean() }),
+  },
 
   'reply.explain': { params: explainInputSchema, result: explanationSchema },
 } as const;

@@ -78,6 +78,7 @@ function table(parts: Parts): Handlers {
     'simulator.stop': () => connect(parts.settings().ollamaUrl),
     'model.show': async ({ model }) =>
       watch.status().state === 'up' ? watch.facts(model, never) : notUp(watch.status()),
+    'model.load': ({ model, numCtx }, { signal }) => parts.load(model, numCtx, signal),
 
     'call.preflight': (request) => engine.preflight(request),
     'call.start': (request) => {

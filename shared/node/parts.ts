@@ -1,6 +1,7 @@
 /** What a host asks for, and the parts that a runtime is made of. */
 import type { Result } from '../contract/denials.ts';
 import type { EngineEvent } from '../contract/events.ts';
+import type { ServerStatus } from '../contract/server.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../engine/ports.ts';
@@ -37,6 +38,7 @@ export interface Parts {
   readonly simulator: SimulatorHost;
   readonly experiments: Runner;
   readonly exports: Exports;
+  readonly load: (model: string, numCtx: number | null, signal: AbortSignal) => Promise<Result<ServerStatus>>;
   readonly emit: (event: EngineEvent) => void;
   settings(): Settings;
   saveSettings(settings: Settings): Result<Settings>;

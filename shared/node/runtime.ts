@@ -25,6 +25,7 @@ import {
   ollamaTarget,
   simulatorTarget,
 } from './server/server-watch.ts';
+import { createModelLoader } from './server/load-model.ts';
 import { createSubjects } from './server/subjects.ts';
 import { createSimulatorHost } from './simulator/host.ts';
 import { type Home, openHome } from './storage/home.ts';
@@ -121,6 +122,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
   });
   const exports = createExports({ store });
   const parts: Parts = {
+    load: createModelLoader({ watch, subjects }),
     options,
     home: home.value,
     store,

@@ -315,6 +315,7 @@ export const samples: {
       embeddingOnly: false,
     },
   },
+  'model.load': { params: { model: 'gemma3:270m', numCtx: null }, result: server },
   'call.preflight': { params: callInput, result: preflight },
   'call.start': { params: callInput, result: { callId } },
   'call.cancel': { params: { callId }, result: {} },

@@ -46,3 +46,17 @@ test('a call that is too long: warned before, named after, with the window that 
   await page.getByRole('region', { name: 'Reply' }).getByText('ZEBRA-7741', { exact: true }).first().waitFor();
   await page.getByText('Nothing lost').first().waitFor();
 });
+
+test('the window of a server that nobody asked yet is learned by loading the model, without a call', async () => {
+  const host = await spillway.start(['--simulate']);
+  const page = await spillway.open(`${host.link}#live`);
+  await page.locator('textarea').first().fill('word '.repeat(8_000));
+  await page.getByText('window not known').first().waitFor();
+  await page.getByRole('button', { name: 'Load it to see its window' }).click();
+  await page
+    .getByText(/would be lost/)
+    .first()
+    .waitFor();
+  await page.getByText('window 4,096').first().waitFor();
+  await page.getByText('today – tokens').waitFor();
+});

@@ -1,10 +1,12 @@
 /** What would happen to the prompt, and the buttons that follow from it. */
 import { Send, Square } from 'lucide-react';
+import { useState } from 'react';
 import type { CallRequest, CallSummary } from '../../../shared/contract/calls.ts';
 import type { Preflight } from '../../../shared/contract/estimates.ts';
 import { Button } from '../../components/button.tsx';
 import { Gauge } from '../../components/gauge.tsx';
 import { byteSize, count, aboutDuration } from '../../format/numbers.ts';
+import { useClient } from '../../stores/engine-context.ts';
 import type { PreflightState } from './use-live.ts';
 
 export interface PreflightGaugeProps {
@@ -161,8 +163,34 @@ function Buttons(props: PreflightGaugeProps) {
           ) : null}
         </>
       )}
+      {preflight?.window === null && request !== null && !running && !down ? (
+        <LearnWindow key={request.model} model={request.model} />
+      ) : null}
       <Cost {...props} offer={offer} />
     </div>
+  );
+}
+
+/** Nobody says which window a server uses by itself, until a model is loaded. */
+function LearnWindow({ model }: { model: string }) {
+  const client = useClient();
+  const [loading, setLoading] = useState(false);
+  const load = (): void => {
+    setLoading(true);
+    void client.request('model.load', { model, numCtx: null }).then((answer) => {
+      setLoading(false);
+      if (answer.ok) return;
+      client.raiseNotice({ level: 'warning', text: answer.denial.message, next: answer.denial.next ?? null });
+    });
+  };
+  return (
+    <Button
+      disabled={loading}
+      title="Loads the model into memory, without a call. Its window is known from there on."
+      onClick={load}
+    >
+      {loading ? 'Loading the model' : 'Load it to see its window'}
+    </Button>
   );
 }
 

@@ -53,7 +53,7 @@ export function createServerWatch(options: {
   /** What the server said of itself, asked once for each address and version. */
   let marked: { readonly of: string; readonly simulator: boolean } | null = null;
   let timer: NodeJS.Timeout | null = null;
-  let underWay: Promise<ServerStatus> | null = null;
+  let underWay: { readonly at: Target; readonly looked: Promise<ServerStatus> } | null = null;
   let isStopped = false;
 
   function openDoor(at: Target): OllamaDoor {
@@ -105,12 +105,17 @@ export function createServerWatch(options: {
     return status;
   }
 
+  /** One look at a time at one server; a look at the server before is left to itself. */
   function run(): Promise<ServerStatus> {
-    underWay ??= lookOnce().finally(() => {
+    if (underWay?.at === target) return underWay.looked;
+    const at = target;
+    const looked = lookOnce().finally(() => {
+      if (underWay?.at !== at) return;
       underWay = null;
       arm();
     });
-    return underWay;
+    underWay = { at, looked };
+    return looked;
   }
 
   function arm(): void {
@@ -124,8 +129,7 @@ export function createServerWatch(options: {
     status: () => status,
     door: () => door,
     target: () => target,
-    async point(next) {
-      await underWay;
+    point(next) {
       target = next;
       door = openDoor(next);
       facts = new Map();

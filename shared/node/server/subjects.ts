@@ -5,7 +5,7 @@ import { type Result, denied, ok } from '../../contract/denials.ts';
 import type { Tokens } from '../../contract/units.ts';
 import { type LearnedRatio, estimateMessages, learnRatio } from '../../engine/estimate/estimate.ts';
 import type { CancelSignal, Subject, SubjectPort } from '../../engine/ports.ts';
-import { fullName } from '../../engine/running.ts';
+import { findRunning, fullName } from '../../engine/running.ts';
 import type { Store } from '../storage/store-types.ts';
 import { type ServerWatch, notUp } from './server-watch.ts';
 
@@ -18,6 +18,8 @@ const LEARN_CHARACTERS_MAX = 500_000;
 export interface Subjects extends SubjectPort {
   /** Learns from a finished call: characters per token, the server's default window, memory at that window. */
   learn(record: CallRecord): void;
+  /** The model was just loaded without num_ctx: the window it runs in is the server's default for it. */
+  learnDefault(model: string): void;
 }
 
 export function createSubjects(options: { watch: ServerWatch; store: Store; localOnly: () => boolean }): Subjects {
@@ -56,6 +58,11 @@ export function createSubjects(options: { watch: ServerWatch; store: Store; loca
         countedOf: (request) => counted.get(promptKey(key, request)) ?? null,
         memorySeen: [...(memory.get(key) ?? [])].map(([window, bytes]) => ({ window, bytes })),
       });
+    },
+    learnDefault(model) {
+      const running = findRunning(watch.status().running, model, null);
+      const window = running?.contextLength ?? null;
+      if (window !== null) defaults.set(`${serverKey()} ${keyOf(model)}`, window);
     },
     learn(record) {
       const key = keyOf(record.request.model);
