@@ -165,9 +165,11 @@ function readSingle(situation: Situation, counted: number, window: number): Prom
   const sizes = [...new Set(situation.cuts.map((cut) => number(cut.size)))].slice(0, 4);
   const why = situation.cutExcluded
     ? `The log excludes a token cut, and no message could be dropped: ${number(counted)} tokens went in whole.`
-    : sizes.length === 0
-      ? `A prompt over ${number(window)} would have been refused here, never cut: ${number(counted)} tokens went in whole.`
-      : `In ${number(window)} this prompt could only be cut to ${sizes.join(' or ')} tokens: ${number(counted)} is none of these, so nothing was lost.`;
+    : input.estimate.high < window && counted <= input.estimate.high
+      ? `The text is at most about ${number(input.estimate.high)} tokens, so it fits into ${number(window)}: ${number(counted)} went in.`
+      : sizes.length === 0
+        ? `A prompt over ${number(window)} would have been refused here, never cut: ${number(counted)} tokens went in whole.`
+        : `In ${number(window)} this prompt could only be cut to ${sizes.join(' or ')} tokens: ${number(counted)} is none of these, so nothing was lost.`;
   const confidence = counted >= low ? 'certain' : 'likely';
   return withFullness(counted, window, intact(counted, confidence, evidence(confidence, 'cut-size', why)));
 }
