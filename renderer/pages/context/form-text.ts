@@ -223,7 +223,7 @@ function readWhole(name: string, text: string): number | Problem {
 }
 
 function readDecimal(name: string, text: string): number | Problem {
-  const value = /^\s*\d+([.,]\d+)?\s*$/u.test(text) ? Number(text.replace(',', '.')) : NaN;
+  const value = /^\s*\d+([.,]\d+)?(e[+-]?\d+)?\s*$/iu.test(text) ? Number(text.replace(',', '.')) : NaN;
   return Number.isNaN(value) ? new Problem(`${name}: ${shown(text)} is not a number.`) : value;
 }
 
