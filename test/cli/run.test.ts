@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -251,6 +251,28 @@ test.each([
   expect(stderr).toContain(said);
   expect(stderr).not.toContain('It has none');
 });
+
+// The device that is always full stands on Linux alone.
+test.runIf(existsSync('/dev/full'))(
+  'a full disk behind stdout or the file: 1, in one sentence, without a stack',
+  async () => {
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const args = ['run', '--default', 'context', '--simulate', '--csv'];
+    const [piped, named] = await Promise.all([
+      start([...args, '-'], {}, full).finished,
+      spillway([...args, '/dev/full']),
+    ]);
+    for (const [{ code, stderr }, what] of [
+      [piped, 'stdout'],
+      [named, '/dev/full'],
+    ] as const) {
+      expect(code).toBe(1);
+      expect(stderr).toContain(`${what} could not be written to its end: the disk is full.`);
+      expect(stderr).not.toMatch(/\n\s+at /);
+    }
+  },
+);
 
 describe('stopping', () => {
   const slow = 'model: sim-reader\nnum_ctx: 40960\nsizes: [500, 100000, 110000]\nwarm_up: false';

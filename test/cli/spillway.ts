@@ -26,7 +26,12 @@ export function freshFolder(): string {
   return folder;
 }
 
-export function start(args: readonly string[], environment: Record<string, string> = {}): Started {
+/** `stdout`: a file descriptor in place of the pipe. */
+export function start(
+  args: readonly string[],
+  environment: Record<string, string> = {},
+  stdout: number | 'pipe' = 'pipe',
+): Started {
   const child = spawn(process.execPath, [entry, ...args], {
     // Port 1 answers nobody: no test talks to an Ollama that happens to run here.
     env: {
@@ -36,12 +41,12 @@ export function start(args: readonly string[], environment: Record<string, strin
       OLLAMA_HOST: '127.0.0.1:1',
       ...environment,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', stdout, 'pipe'],
   });
   const texts = { stdout: '', stderr: '' };
   const waiting: { stream: 'stdout' | 'stderr'; text: string; resolve: () => void }[] = [];
   for (const stream of ['stdout', 'stderr'] as const) {
-    child[stream].setEncoding('utf8').on('data', (part: string) => {
+    child[stream]?.setEncoding('utf8').on('data', (part: string) => {
       texts[stream] += part;
       for (const wait of waiting) if (wait.stream === stream && texts[stream].includes(wait.text)) wait.resolve();
     });

@@ -10,12 +10,26 @@ export function complain(message: string, next?: string | null): void {
 
 const leavers = new Set<() => void>();
 
-/** `head` and pagers close the pipe when they have seen enough: that is no failure, and the work behind it stops. */
+let stdoutProblem: string | null = null;
+
+/** Why stdout took no more, where that was not its reader's wish: a full disk behind `> rows.csv`. */
+export const problemOfStdout = (): string | null => stdoutProblem;
+
+/**
+ * `head` and pagers close the pipe when they have seen enough: that is no failure, and the work behind it stops. A stdout that
+ * cannot be written for another reason is one.
+ */
 export function handleBrokenPipe(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-      if (leavers.size === 0) process.exit(EXIT.cancelled);
+      if (error.code !== 'EPIPE' && stream === process.stdout) {
+        const reason = error.code === 'ENOSPC' ? 'the disk is full' : error.message;
+        stdoutProblem ??= `stdout could not be written to its end: ${reason}.`;
+      }
+      if (leavers.size === 0) {
+        if (stdoutProblem !== null) complain(stdoutProblem);
+        process.exit(stdoutProblem === null ? EXIT.cancelled : EXIT.failed);
+      }
       for (const leave of leavers) leave();
     });
   }
@@ -30,7 +44,7 @@ export function onReaderGone(leave: () => void): () => void {
 /** Writes and waits while the reader is slow, so that rows never pile up in memory. */
 export function writeOut(text: string): Promise<void> {
   return new Promise((resolve) => {
-    if (process.stdout.destroyed || process.stdout.writableEnded) return resolve();
+    if (process.stdout.destroyed || process.stdout.writableEnded || stdoutProblem !== null) return resolve();
     process.stdout.write(text, () => resolve());
   });
 }

@@ -5,7 +5,7 @@ import { type Denial, type Result, denied, ok } from '../../contract/denials.ts'
 import type { Cell, RunSummary } from '../../contract/experiments.ts';
 import { contextRow } from '../csv/context-columns.ts';
 import { csvHeader, csvRow } from '../csv/csv.ts';
-import { writeOut } from './exit.ts';
+import { problemOfStdout, writeOut } from './exit.ts';
 import type { RunAsk } from './run-options.ts';
 
 export interface RowWriter {
@@ -35,7 +35,7 @@ export function openRowWriter(asked: Pick<RunAsk, 'csv' | 'json' | 'csvOptions'>
     async close() {
       // A run that was stopped before its first cell still leaves a file with its columns.
       if (csv.value !== null && !headerWritten) await csv.value.write(csvHeader(asked.csvOptions));
-      return { written, problem: (await csv.value?.close()) ?? null };
+      return { written, problem: (await csv.value?.close()) ?? stdoutDenial() };
     },
   });
 }
@@ -58,11 +58,18 @@ function openCsv(target: string | null): Result<Sink | null> {
   }
 }
 
+function stdoutDenial(): Denial | null {
+  const problem = problemOfStdout();
+  return problem === null ? null : denied('storage-failed', problem, { next: KEPT }).denial;
+}
+
+const KEPT = 'The rows are kept; export the run again from History.';
+
 function fileSink(stream: WriteStream, target: string): Sink {
   let problem: Denial | null = null;
   stream.on('error', (error) => {
     problem ??= denied('storage-failed', `${target} could not be written to its end: ${reasonOf(error)}.`, {
-      next: 'The rows are kept; export the run again from History.',
+      next: KEPT,
     }).denial;
   });
   return {
