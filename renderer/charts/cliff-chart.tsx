@@ -2,19 +2,11 @@
  * The picture of this product: tokens evaluated against tokens sent, both axes logarithmic. The diagonal is a server that
  * reads everything; where a line leaves it, text was lost. Nothing moves by itself.
  */
-import { useMemo } from 'react';
+import { useMemo, useRef } from 'react';
 import type { KeyboardEvent } from 'react';
-import {
-  ComposedChart,
-  ResponsiveContainer,
-  Scatter,
-  XAxis,
-  YAxis,
-  usePlotArea,
-  useXAxisScale,
-  useYAxisScale,
-} from 'recharts';
+import { ComposedChart, Scatter, XAxis, YAxis, usePlotArea, useXAxisScale, useYAxisScale } from 'recharts';
 import { count, short } from '../format/numbers.ts';
+import { useSize } from './use-size.ts';
 import type { CliffLine, CliffModel, CliffPoint } from './cliff-model.ts';
 
 export interface CliffChartProps {
@@ -27,39 +19,51 @@ export interface CliffChartProps {
 
 export function CliffChart({ model, picked, onPick, simulated }: CliffChartProps) {
   const domain = useMemo<[number, number]>(() => [model.from, model.to], [model.from, model.to]);
+  const box = useRef<HTMLElement>(null);
+  const size = useSize(box, SIZE_FIRST);
   return (
-    <figure aria-label={model.summary} className="h-full min-h-0 w-full min-w-0" data-chart="cliff">
-      <ResponsiveContainer width="100%" height="100%" minWidth={0} initialDimension={{ width: 464, height: 280 }}>
-        <ComposedChart data={noData} margin={{ top: 22, right: 16, bottom: 14, left: 0 }} accessibilityLayer={false}>
-          <XAxis
-            type="number"
-            dataKey="sent"
-            scale="log"
-            domain={domain}
-            allowDataOverflow
-            ticks={[]}
-            height={24}
-            {...axisLook}
-          />
-          <YAxis
-            type="number"
-            dataKey="evaluated"
-            scale="log"
-            domain={domain}
-            allowDataOverflow
-            ticks={[]}
-            width={56}
-            {...axisLook}
-          />
-          {/* The axes need one series; what is drawn stands in the layer, which places itself by their scales. */}
-          <Scatter data={noData} isAnimationActive={false} />
-          <CliffLayer model={model} picked={picked} onPick={onPick} simulated={simulated} />
-        </ComposedChart>
-      </ResponsiveContainer>
+    <figure
+      ref={box}
+      aria-label={model.summary}
+      className="h-full min-h-0 w-full min-w-0 overflow-hidden"
+      data-chart="cliff"
+    >
+      <ComposedChart
+        width={size.width}
+        height={size.height}
+        data={noData}
+        margin={{ top: 22, right: 16, bottom: 14, left: 0 }}
+        accessibilityLayer={false}
+      >
+        <XAxis
+          type="number"
+          dataKey="sent"
+          scale="log"
+          domain={domain}
+          allowDataOverflow
+          ticks={[]}
+          height={24}
+          {...axisLook}
+        />
+        <YAxis
+          type="number"
+          dataKey="evaluated"
+          scale="log"
+          domain={domain}
+          allowDataOverflow
+          ticks={[]}
+          width={56}
+          {...axisLook}
+        />
+        {/* The axes need one series; what is drawn stands in the layer, which places itself by their scales. */}
+        <Scatter data={noData} isAnimationActive={false} />
+        <CliffLayer model={model} picked={picked} onPick={onPick} simulated={simulated} />
+      </ComposedChart>
     </figure>
   );
 }
 
+const SIZE_FIRST = { width: 464, height: 280 };
 const noData: { sent: number; evaluated: number }[] = [];
 const axisLook = { stroke: 'var(--line-field)', tickLine: false, tick: false } as const;
 const tickWord = (value: number): string => (value >= 1_000_000 ? short(value) : count(value));

@@ -16,7 +16,6 @@ export function svgText(svg: SVGSVGElement, look: ChartLook): string {
   const { width, height } = sizeOf(svg);
   const copy = svg.cloneNode(true) as SVGSVGElement;
   inlineStyles(svg, copy, null);
-  copy.setAttribute('xmlns', SVG);
   copy.setAttribute('width', String(width));
   copy.setAttribute('height', String(height + CAPTION_HEIGHT));
   copy.setAttribute('viewBox', `0 ${-CAPTION_HEIGHT} ${width} ${height + CAPTION_HEIGHT}`);

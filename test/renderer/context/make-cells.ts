@@ -44,7 +44,7 @@ export function endedCell({ model, window, size, repeat, warmUp }: EndedCell): C
   const sent = tokensOf(size) + repeat;
   const fits = sent <= running;
   const read = fits ? sent : cutSize(running);
-  const key = `${model}|${window ?? 'default'}|${size}|r${repeat}${warmUp ? '|warm-up' : ''}`;
+  const key = `${model.slice(0, 80)}|${window ?? 'default'}|${size}|r${repeat}${warmUp ? '|warm-up' : ''}`;
   return makeCell(key, {
     state: 'done',
     documentCharacters: size,
