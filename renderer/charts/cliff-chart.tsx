@@ -2,7 +2,7 @@
  * The picture of this product: tokens evaluated against tokens sent, both axes logarithmic. The diagonal is a server that
  * reads everything; where a line leaves it, text was lost. Nothing moves by itself.
  */
-import { useMemo, useRef } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import type { KeyboardEvent } from 'react';
 import { ComposedChart, Scatter, XAxis, YAxis, usePlotArea, useXAxisScale, useYAxisScale } from 'recharts';
 import { count, short } from '../format/numbers.ts';
@@ -87,6 +87,11 @@ function CliffLayer({ model, picked, onPick, simulated }: LayerProps) {
   if (across === undefined || up === undefined || area === undefined || area.width <= 0) return null;
   const place: Place = (sent, evaluated) => [across(sent) ?? area.x, up(evaluated) ?? area.y];
   const [right, bottom] = [area.x + area.width, area.y + area.height];
+  const points = model.lines.flatMap((line) => line.points.map((point) => ({ point, line })));
+  const reachable = Math.max(
+    0,
+    points.findIndex(({ point }) => point.key === picked),
+  );
   const pickedLine = model.lines.find(({ points }) => points.some(({ key }) => key === picked));
   const [startX, startY] = place(model.from, model.from);
   const [endX, endY] = place(model.to, model.to);
@@ -121,18 +126,25 @@ function CliffLayer({ model, picked, onPick, simulated }: LayerProps) {
         nothing lost
       </text>
       <FallLabels lines={model.lines} place={place} right={right} bottom={bottom} />
-      {model.lines.map((line) =>
-        line.points.map((point) => (
-          <Point
-            key={point.key}
-            point={point}
-            line={line}
-            place={place}
-            picked={point.key === picked}
-            onPick={onPick}
-          />
-        )),
-      )}
+      {points.map(({ point, line }, index) => (
+        <Point
+          key={point.key}
+          point={point}
+          name={line.name}
+          place={place}
+          picked={point.key === picked}
+          reachable={index === reachable}
+          {...(onPick === undefined
+            ? {}
+            : {
+                onPick,
+                onStep: (step: 1 | -1) => {
+                  const next = points[index + step]?.point;
+                  if (next !== undefined) onPick(next.key);
+                },
+              })}
+        />
+      ))}
       <text x={right} y={bottom + 32} textAnchor="end" fill="var(--ink-3)" fontSize={11}>
         tokens sent
       </text>
@@ -290,25 +302,39 @@ function FallLabels({
 
 interface PointProps {
   readonly point: CliffPoint;
-  readonly line: CliffLine;
+  /** Of its line. */
+  readonly name: string;
   readonly place: Place;
   readonly picked: boolean;
-  readonly onPick: ((pointKey: string) => void) | undefined;
+  /** One point of the chart is reached with the tab key, the others from it with the arrow keys. */
+  readonly reachable: boolean;
+  readonly onPick?: (pointKey: string) => void;
+  readonly onStep?: (step: 1 | -1) => void;
 }
 
-function Point({ point, line, place, picked, onPick }: PointProps) {
+function Point({ point, name, place, picked, reachable, onPick, onStep }: PointProps) {
+  const element = useRef<SVGGElement>(null);
+  useEffect(() => {
+    // The arrow keys moved on: the focus goes along, so that they go on from here.
+    if (picked && document.activeElement?.matches('[data-point]') === true) element.current?.focus();
+  }, [picked]);
   const [x, y] = place(point.sent, point.evaluated);
-  const label = `${line.name}: ${point.sentLow === point.sentHigh ? '' : 'about '}${count(point.sent)} sent, ${count(point.evaluated)} evaluated`;
+  const label = `${name}: ${point.sentLow === point.sentHigh ? '' : 'about '}${count(point.sent)} sent, ${count(point.evaluated)} evaluated`;
   const pick = (): void => onPick?.(point.key);
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter' && event.key !== ' ') return;
+    if (event.key === 'Enter' || event.key === ' ') pick();
+    else if (event.key === 'ArrowRight') onStep?.(1);
+    else if (event.key === 'ArrowLeft') onStep?.(-1);
+    else return;
     event.preventDefault();
     event.stopPropagation();
-    pick();
   };
   return (
     <g
-      {...(onPick === undefined ? {} : { role: 'button', tabIndex: 0, onClick: pick, onKeyDown })}
+      ref={element}
+      {...(onPick === undefined
+        ? {}
+        : { role: 'button', tabIndex: reachable ? 0 : -1, 'aria-pressed': picked, onClick: pick, onKeyDown })}
       aria-label={label}
       data-point={point.key}
     >

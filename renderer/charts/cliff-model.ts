@@ -46,13 +46,15 @@ export interface CliffModel {
 export const POINTS_MAX = 120;
 export const LINES_MAX = 12;
 
-export function cliffModel(series: readonly CliffSeries[]): CliffModel {
+/** `windowsAhead`: windows that will run, to be drawn before any call has ended. */
+export function cliffModel(series: readonly CliffSeries[], windowsAhead: readonly number[] = []): CliffModel {
   const known = series.filter(({ points }) => points.length > 0);
   const drawn = known.slice(0, LINES_MAX);
   const perLine = Math.max(4, Math.floor(POINTS_MAX / Math.max(1, drawn.length)));
   const lines = drawn.map((one) => lineOf(one, perLine));
   const all = lines.flatMap(({ points }) => points);
-  const windows = [...new Set(all.flatMap(({ window }) => (window === null ? [] : [window])))].sort((a, b) => a - b);
+  const ran = all.flatMap(({ window }) => (window === null ? [] : [window]));
+  const windows = [...new Set([...ran, ...windowsAhead])].sort((a, b) => a - b);
   const [from, to] = frameOf(all, windows);
   return {
     lines,

@@ -105,7 +105,7 @@ export function ContextPage() {
           />
         )}
         {runId === null ? (
-          <NoRun blocked={blocked} busy={busy} onRun={start} />
+          <NoRun experiment={experiment} blocked={blocked} busy={busy} onRun={start} />
         ) : shown.denial !== null ? (
           <NoSuchRun denial={shown.denial} />
         ) : run === null ? null : (

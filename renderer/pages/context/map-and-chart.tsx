@@ -1,7 +1,7 @@
 /** The two pictures side by side: the heat map with its menus, and the cliff. */
 import { useMemo } from 'react';
 import { CliffChart } from '../../charts/cliff-chart.tsx';
-import { cliffModel } from '../../charts/cliff-model.ts';
+import { LINES_MAX, cliffModel } from '../../charts/cliff-model.ts';
 import type { CliffPoint, CliffSeries } from '../../charts/cliff-model.ts';
 import { Choice } from '../../components/field.tsx';
 import { count } from '../../format/numbers.ts';
@@ -25,7 +25,7 @@ export interface MapAndChartProps {
 export function MapAndChart({ trials, values, wish, onWish, simulated, picked, onPick }: MapAndChartProps) {
   const view = useMemo(() => mapViewOf(values, wish), [values, wish]);
   const heat = useMemo(() => heatModel(trials, values, view), [trials, values, view]);
-  const cliff = useMemo(() => cliffModel(cliffSeries(trials, view)), [trials, view]);
+  const cliff = useMemo(() => cliffModel(cliffSeries(trials, view), windowsAsked(trials)), [trials, view]);
   const varying = axisNames.filter((name) => values[name].length > 1);
   return (
     <div className="@container flex-none border-b">
@@ -65,6 +65,11 @@ export function MapAndChart({ trials, values, wish, onWish, simulated, picked, o
       </div>
     </div>
   );
+}
+
+/** They stand in the picture from the start, so that it does not jump when a window first runs. */
+function windowsAsked(trials: readonly Trial[]): readonly number[] {
+  return [...new Set(trials.flatMap(({ plan }) => (plan.numCtx === null ? [] : [plan.numCtx])))].slice(0, LINES_MAX);
 }
 
 /** One line a window; other axes that stand in the map make lines of their own, those behind a menu are fixed. */
