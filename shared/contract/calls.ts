@@ -11,7 +11,11 @@ export const messageSchema = z.strictObject({
 });
 export type Message = z.infer<typeof messageSchema>;
 
-export const thinkSchema = z.union([z.boolean(), z.enum(['low', 'medium', 'high', 'max']), z.literal('default')]);
+export const thinkSchema = z.union([
+  z.boolean('must be true, false, low, medium, high, max or default'),
+  z.enum(['low', 'medium', 'high', 'max']),
+  z.literal('default'),
+]);
 export type Think = z.infer<typeof thinkSchema>;
 
 export const policySchema = z.enum(['warn', 'refuse', 'allow']);

@@ -195,6 +195,15 @@ describe('bad input ends with 2 and one sentence', () => {
     expect(stderr).toContain(part);
   });
 
+  test.runIf(existsSync('/dev/zero'))('a document without end is read up to its bound', async () => {
+    const path = file('x.yaml', 'model: sim-reader\ndocument: {file: /dev/zero}');
+    expect(await spillway(['run', path, '--simulate'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: '/dev/zero has more than 22,000,000 bytes. Give a smaller file.\n',
+    });
+  });
+
   test('a file that is no text', async () => {
     const path = join(freshFolder(), 'x.yaml');
     writeFileSync(path, Buffer.from([0xff, 0xfe, 0x00]));

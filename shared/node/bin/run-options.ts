@@ -1,5 +1,5 @@
 /** What `spillway run` was asked, read and checked before anything is started. */
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { type Result, denied, ok } from '../../contract/denials.ts';
 import type { ContextExperiment, ExportOptions } from '../../contract/experiments.ts';
@@ -109,13 +109,12 @@ const EXPERIMENT_BYTES_MAX = 4_000_000;
 /** Denials name the file and what the system said. */
 export function readText(file: string, bytesMax: number): Result<string> {
   try {
-    const stat = statSync(file);
-    if (stat.isDirectory()) return denied('bad-input', `${file} is a folder.`, { next: 'Give a file.' });
-    if (stat.size > bytesMax)
+    if (statSync(file).isDirectory()) return denied('bad-input', `${file} is a folder.`, { next: 'Give a file.' });
+    const bytes = readUpTo(file, bytesMax);
+    if (bytes === null)
       return denied('bad-input', `${file} has more than ${bytesMax.toLocaleString('en-US')} bytes.`, {
         next: 'Give a smaller file.',
       });
-    const bytes = readFileSync(file);
     return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
     return denied('bad-input', `${file} cannot be read: ${reasonOf(error)}.`, {
@@ -123,6 +122,27 @@ export function readText(file: string, bytesMax: number): Result<string> {
     });
   }
 }
+
+/** null = there is more. A pipe or a device says no size, so the size is what was read. */
+export function readUpTo(file: string, bytesMax: number): Buffer | null {
+  const from = openSync(file, 'r');
+  try {
+    const parts: Buffer[] = [];
+    let size = 0;
+    for (;;) {
+      const part = Buffer.allocUnsafe(READ_BYTES);
+      const read = readSync(from, part);
+      if (read === 0) return Buffer.concat(parts);
+      size += read;
+      if (size > bytesMax) return null;
+      parts.push(part.subarray(0, read));
+    }
+  } finally {
+    closeSync(from);
+  }
+}
+
+const READ_BYTES = 65_536;
 
 function reasonOf(error: unknown): string {
   const code = (error as NodeJS.ErrnoException | null)?.code;
