@@ -1,6 +1,6 @@
 /** What Spillway says about a reply (design, section 4.1 and 4.2). */
 import { z } from 'zod';
-import { tokensSchema } from './units.ts';
+import { charactersSchema, tokensSchema } from './units.ts';
 
 export const truncationKinds = [
   'intact',
@@ -69,6 +69,70 @@ export const truncationVerdictSchema = z.strictObject({
 export type TruncationVerdict = z.infer<typeof truncationVerdictSchema>;
 
 export const outcomes = ['answered', 'tool-only', 'starved', 'empty', 'cut', 'error-mid-stream', 'refused'] as const;
+/** Why a starved reply starved, or why a refused one was refused; null where it cannot be told or is none of these. */
+export const reasoningCauses = [
+  'cap',
+  'window',
+  'shift',
+  'stop',
+  'capability',
+  'think-value',
+  'prompt-too-long',
+  'server',
+] as const;
+/** What ended the reply, whatever its outcome. `repeat`: the server's guard against repeating ended it. */
+export const replyEnds = ['stop', 'cap', 'window', 'shift', 'repeat', 'client', 'connection', 'error', 'none'] as const;
+/** field: its own field. answer-tagged: in the answer, set off by tags. hidden: counted and visible nowhere. */
+export const thinkingPlaces = ['answer-tagged', 'field', 'hidden', 'none'] as const;
+/** Estimates: planning prose without tags in the answer; a reply that ended by itself with everything in the thinking field. */
+export const thinkingSuspicions = ['answer-untagged', 'answer-in-field'] as const;
+/** not-asked: thinking was not switched off. unknown: the reply broke off before anything could be told. */
+export const obediences = ['obeyed', 'not-obeyed', 'suspect', 'not-asked', 'unknown'] as const;
+
+/**
+ * Who used the generated tokens. thinking, answer, hidden, other (markers, tool calls, the end token) add up to `evalCount` where
+ * that is known; tokens of a former pass (`thinkingOutsideCount`) are on top. A part is null where it cannot be told. errorTokens,
+ * errorPercent: how far what was seen is from `evalCount` before it was scaled; 0 for a count.
+ */
+export const reasoningSplitSchema = z.strictObject({
+  source: z.enum(['counted', 'estimated']),
+  basis: z.enum(['logprobs', 'chunks', 'characters']),
+  thinkingTokens: tokensSchema.nullable(),
+  answerTokens: tokensSchema.nullable(),
+  hiddenTokens: tokensSchema.nullable(),
+  otherTokens: tokensSchema.nullable(),
+  thinkingOutsideCount: z.boolean(),
+  errorTokens: z.int().nullable(),
+  errorPercent: z.number().nullable(),
+});
+export type ReasoningSplit = z.infer<typeof reasoningSplitSchema>;
+
+/**
+ * complete: ended by itself; null where that is not known. places: sorted; empty = unknown, since only suspected. answer: without
+ * tagged thinking, trimmed. answerFrom: `field` where a closing tag in the thinking field marks the answer. probableAnswer: an offer,
+ * never used by itself. strayMarkers: control tokens left in the answer. thinking/answerCharacters: UTF-16 units that are visible.
+ */
+export const reasoningVerdictSchema = z.strictObject({
+  outcome: z.enum(outcomes),
+  cause: z.enum(reasoningCauses).nullable(),
+  endedBy: z.enum(replyEnds),
+  complete: z.boolean().nullable(),
+  places: z.array(z.enum(thinkingPlaces)),
+  suspected: z.enum(thinkingSuspicions).nullable(),
+  obedience: z.enum(obediences),
+  answer: z.string(),
+  answerFrom: z.enum(['content', 'field']).nullable(),
+  probableAnswer: z.string().nullable(),
+  thinkingCharacters: charactersSchema,
+  answerCharacters: charactersSchema,
+  strayMarkers: z.array(z.string()),
+  split: reasoningSplitSchema.nullable(),
+  /** Sentences with the numbers in them. */
+  evidence: z.array(z.string()),
+  next: z.string().nullable(),
+});
+export type ReasoningVerdict = z.infer<typeof reasoningVerdictSchema>;
+
 export const needleOutcomes = ['found', 'lost', 'invented', 'echoed', 'none'] as const;
 export const needleOutcomeSchema = z.enum(needleOutcomes);
 export type NeedleOutcome = (typeof needleOutcomes)[number];

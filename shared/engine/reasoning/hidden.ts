@@ -1,0 +1,39 @@
+/**
+ * Tokens that were counted and are visible nowhere. Said only when the count is far above what the visible text can need, because
+ * markers, end tokens and odd vocabularies take some tokens in every reply.
+ */
+
+export const HIDDEN_TOKENS_MIN = 8;
+
+/** A tool call is written as data with its own markers: what those take at most, besides name and arguments. */
+const TOOL_MARKER_TOKENS = 24;
+
+/** The most tokens a visible text can need: 2 characters a token; one a digit; bytes where no vocabulary has a word. */
+export function tokensAtMost(text: string): number {
+  let halves = 0;
+  for (const sign of text) halves += halvesOf(sign.codePointAt(0) ?? 0);
+  return halves / 2;
+}
+
+function halvesOf(codePoint: number): number {
+  if (codePoint >= 0x30 && codePoint <= 0x39) return 2;
+  if (codePoint < 0x250) return 1;
+  if (codePoint < 0x800) return 2;
+  return codePoint < 0x10000 ? 4 : 8;
+}
+
+export interface HiddenQuestion {
+  readonly visible: readonly string[];
+  readonly toolCalls: number;
+  readonly toolCharacters: number;
+  /** Generated tokens as counted. */
+  readonly evalCount: number;
+}
+
+/** Tokens nothing visible explains, 0 when they can be explained. */
+export function hiddenTokens({ visible, toolCalls, toolCharacters, evalCount }: HiddenQuestion): number {
+  const shown = visible.reduce((sum, text) => sum + tokensAtMost(text), 0);
+  const tools = toolCalls === 0 ? 0 : toolCharacters / 2 + toolCalls * TOOL_MARKER_TOKENS;
+  const unexplained = evalCount - shown - tools;
+  return unexplained >= HIDDEN_TOKENS_MIN ? Math.floor(unexplained) : 0;
+}
