@@ -1,6 +1,6 @@
 /** The heat map as values: rows, columns and squares, each with its words. Pure. */
 import type { NeedleOutcome } from '../../../shared/contract/verdicts.ts';
-import { count, DASH } from '../../format/numbers.ts';
+import { count } from '../../format/numbers.ts';
 import { kindsText, lostSomething, needleWords } from '../../format/verdicts.ts';
 import { axisWords, inView, trialName, valueKey } from './axes.ts';
 import type { AxisName, AxisValue, AxisValues, MapView } from './axes.ts';
@@ -119,7 +119,9 @@ function fillOf(trial: Trial): HeatFill {
 
 function figureOf(trial: Trial, fill: HeatFill): string {
   if (fill === 'waiting' || fill === 'cancelled') return '';
-  return trial.shown.cell.call === null ? '' : count(trial.shown.cell.call.promptEvalCount);
+  const evaluated = trial.shown.cell.call?.promptEvalCount ?? null;
+  if (evaluated === null && (fill === 'refused' || fill === 'failed' || fill === 'running')) return '';
+  return count(evaluated);
 }
 
 function labelOf(trial: Trial, fill: HeatFill): string {
@@ -153,6 +155,6 @@ function headNote(name: AxisName, value: AxisValue, trials: readonly Trial[]): s
 function sizeNote(trials: readonly Trial[]): string {
   const sents = trials.flatMap(({ readings }) => readings.flatMap(({ sent }) => (sent === null ? [] : [sent])));
   const sent = sents.find((candidate) => candidate.counted) ?? sents[0];
-  if (sent === undefined) return DASH;
+  if (sent === undefined) return '';
   return `${sent.counted ? '' : '~'}${count(sent.tokens)} tok`;
 }

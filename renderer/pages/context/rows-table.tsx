@@ -50,6 +50,8 @@ function columnsFor(values: AxisValues, repeats: number): readonly Column<LabRow
     charactersColumn,
     windowColumn,
     ...(varies('depth') ? [depthColumn] : []),
+    ...(varies('route') ? [routeColumn] : []),
+    ...(varies('policy') ? [policyColumn] : []),
     sentColumn,
     evaluatedColumn,
     lostColumn,
@@ -57,8 +59,7 @@ function columnsFor(values: AxisValues, repeats: number): readonly Column<LabRow
     confidenceColumn,
     { ...needleColumn, width: `${Math.max(68, 24 + Math.min(repeats, 9) * 11)}px` },
     answerColumn,
-    routeColumn,
-    ...(varies('policy') ? [policyColumn] : []),
+    ...(varies('route') ? [] : [routeColumn]),
     ...timeColumns,
   ];
 }

@@ -1,7 +1,7 @@
 /** The detail pane of a cell: verdict with the evidence, its repeats, what other windows kept, and the window that fits. */
 import { useEffect, useState } from 'react';
 import type { CallRecord } from '../../../shared/contract/calls.ts';
-import type { RunSummary } from '../../../shared/contract/experiments.ts';
+import type { Cell, RunSummary } from '../../../shared/contract/experiments.ts';
 import type { CellKey } from '../../../shared/contract/ids.ts';
 import { confidences } from '../../../shared/contract/verdicts.ts';
 import type { TruncationVerdict } from '../../../shared/contract/verdicts.ts';
@@ -118,11 +118,7 @@ function Repeats({ trial, picked, onPick }: { trial: Trial; picked: string; onPi
             >
               <span className="text-ink-3">{cell.plan.repeat + 1}</span>
               <span className="text-right">{count(cell.call?.promptEvalCount)}</span>
-              <span className="truncate">
-                {cell.call === null
-                  ? cell.state
-                  : `${needleWords[cell.call.needle].mark} ${needleWords[cell.call.needle].word}`}
-              </span>
+              <span className="truncate">{outcomeText(cell)}</span>
               <span className="mono truncate">{cell.call?.error ?? cell.call?.answerHead ?? ''}</span>
             </button>
           </li>
@@ -130,6 +126,12 @@ function Repeats({ trial, picked, onPick }: { trial: Trial; picked: string; onPi
       </ol>
     </section>
   );
+}
+
+function outcomeText({ call, state }: Cell): string {
+  if (call === null) return state;
+  if (call.needle === 'none') return state === 'failed' ? 'failed' : kindsText(call.truncation.kinds);
+  return `${needleWords[call.needle].mark} ${needleWords[call.needle].word}`;
 }
 
 function Kept({

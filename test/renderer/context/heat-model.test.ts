@@ -91,7 +91,7 @@ describe('heat map', () => {
       ['waiting', ''],
       ['running', ''],
       ['cancelled', ''],
-      ['failed', '–'],
+      ['failed', ''],
     ]);
     expect(model.squares[3]?.[0]?.label).toContain('model not found');
   });
