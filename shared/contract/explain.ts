@@ -1,6 +1,6 @@
 /** Verdicts for a reply that was recorded elsewhere (design, section 6). */
 import { z } from 'zod';
-import { needleOutcomeSchema, outcomes, truncationVerdictSchema } from './verdicts.ts';
+import { needleOutcomeSchema, reasoningVerdictSchema, truncationVerdictSchema } from './verdicts.ts';
 
 export const explainInputSchema = z.strictObject({
   /** A fixture-shaped file, or request and reply JSON, or reply JSON / NDJSON alone. */
@@ -11,18 +11,18 @@ export const explainInputSchema = z.strictObject({
 });
 export type ExplainInput = z.infer<typeof explainInputSchema>;
 
-/** reasoning is null until the reasoning lab reads it. */
+/** reasoning is null for a route that writes no text. */
 export const explanationSchema = z.strictObject({
   truncation: truncationVerdictSchema,
-  reasoning: z
-    .strictObject({
-      outcome: z.enum(outcomes),
-      cause: z.string().nullable(),
-      complete: z.boolean().nullable(),
-      places: z.array(z.string()),
-      suspected: z.boolean(),
-      obedience: z.string().nullable(),
-      answer: z.string(),
+  reasoning: reasoningVerdictSchema
+    .pick({
+      outcome: true,
+      cause: true,
+      complete: true,
+      places: true,
+      suspected: true,
+      obedience: true,
+      answer: true,
     })
     .nullable(),
   read: z.strictObject({

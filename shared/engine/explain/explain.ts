@@ -2,6 +2,7 @@
 import { type Result, denied, ok } from '../../contract/denials.ts';
 import type { ExplainInput, Explanation } from '../../contract/explain.ts';
 import { estimateMessages } from '../estimate/estimate.ts';
+import { classifyRecorded } from '../reasoning/from-recording.ts';
 import { classifyTruncation } from '../truncation/classify.ts';
 import type { TruncationInput } from '../truncation/types.ts';
 import { type Recording, readRecording, splitLines } from './recording.ts';
@@ -92,9 +93,10 @@ function explanationOf(input: ExplainInput, recording: Recording, reply: ReadRep
     render: null,
     previous: null,
   };
+  const truncation = classifyTruncation(question);
   return {
-    truncation: classifyTruncation(question),
-    reasoning: null,
+    truncation,
+    reasoning: reasoningOf(recording, question, truncation.shifts),
     read: {
       model,
       version,
@@ -106,6 +108,17 @@ function explanationOf(input: ExplainInput, recording: Recording, reply: ReadRep
       needle: 'none',
     },
   };
+}
+
+/** null for embeddings: they write no text. */
+function reasoningOf(recording: Recording, question: TruncationInput, shifts: number | null): Explanation['reasoning'] {
+  if (question.route === 'embed') return null;
+  const { outcome, cause, complete, places, suspected, obedience, answer } = classifyRecorded(
+    recording,
+    question,
+    shifts,
+  );
+  return { outcome, cause, complete, places, suspected, obedience, answer };
 }
 
 function routeOf(path: string | null, family: ReadReply['family']): TruncationInput['route'] {

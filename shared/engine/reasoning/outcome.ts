@@ -23,7 +23,8 @@ export function readEnd(input: ReasoningInput): EndReading {
   const limit = limitOf(input);
   const used = end.promptEvalCount === null || end.evalCount === null ? null : end.promptEvalCount + end.evalCount;
   // The native path pads the window, so only what is over the padded one is over every window this can be.
-  const shifted = settings.shift !== false && limit !== null && used !== null && used > limit.highest;
+  const isOver = settings.shift !== false && limit !== null && used !== null && used > limit.highest;
+  const shifted = isOver || (input.shifts ?? 0) > 0;
   const reading = (endedBy: EndedBy): EndReading => ({ endedBy, shifted, limit: limit?.asked ?? null });
 
   if (end.ending === 'aborted') return reading('client');

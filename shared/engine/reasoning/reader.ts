@@ -26,7 +26,7 @@ export interface ReasoningReader {
   /** Reads what is there; costs one pass over the content, so once a frame is often enough. Cached until something is pushed. */
   look(): LiveReading;
   /** The verdict as if the reply ended now, in this way. */
-  finish(end: ReasoningEnd): ReasoningVerdict;
+  finish(end: ReasoningEnd, shifts?: number | null): ReasoningVerdict;
   /** UTF-16 units that came after a field was full and were left out. */
   readonly charactersDropped: number;
 }
@@ -74,7 +74,7 @@ export function createReasoningReader(settings: ReasoningSettings): ReasoningRea
       live ??= liveReading(thinking, content, thinkingChunks, contentStarts.length);
       return live;
     },
-    finish: (end) =>
+    finish: (end, shifts = null) =>
       classifyReasoning({
         settings,
         thinking,
@@ -83,6 +83,7 @@ export function createReasoningReader(settings: ReasoningSettings): ReasoningRea
         toolCharacters,
         chunks: { thinkingChunks, contentStarts },
         logprobs: logprobs.length === 0 ? null : logprobs,
+        shifts,
         end,
       }),
   };

@@ -47,7 +47,8 @@ function objectsOf(body: unknown): readonly Fields[] {
 }
 
 function asObjects(value: unknown): readonly Fields[] {
-  return (Array.isArray(value) ? value : [value]).flatMap((item) => fieldsOf(item) ?? []);
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return items.map(fieldsOf).filter((item) => item !== null);
 }
 
 function pieceOf(fields: Fields): readonly ReasoningPiece[] {

@@ -52,5 +52,7 @@ export interface ReasoningInput {
   readonly toolCharacters: number;
   readonly chunks: ChunkTrace | null;
   readonly logprobs: readonly LogprobEntry[] | null;
+  /** Context shifts that are known from elsewhere, such as the server log; left out or null = not known. */
+  readonly shifts?: number | null;
   readonly end: ReasoningEnd;
 }

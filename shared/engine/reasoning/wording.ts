@@ -27,6 +27,7 @@ function endSentence({ input, end }: Facts, verdict: Draft): string | null {
   if (end.endedBy === 'window') return `${output} tokens came, fewer than the cap: the window was full.`;
   if (end.shifted && promptEvalCount !== null && evalCount !== null)
     return `Prompt ${number(promptEvalCount)} + output ${number(evalCount)} is over the window of ${number(end.limit ?? 0)}: its head was dropped while the reply was written.`;
+  if (end.endedBy === 'shift') return `${output} tokens came while the window dropped its head.`;
   if (end.endedBy === 'repeat')
     return 'The last 30 pieces are equal, and the stream has no last line: the guard against repeating ended it.';
   if (end.endedBy === 'connection') return 'The stream has no last line, so what is here is not all.';

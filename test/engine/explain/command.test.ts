@@ -48,11 +48,18 @@ describe('spillway explain', () => {
       .trimEnd()
       .split('\n')
       .map(
-        (line) => JSON.parse(line) as { file: string; truncation: { kinds: string[]; lost: number }; reasoning: null },
+        (line) =>
+          JSON.parse(line) as {
+            file: string;
+            truncation: { kinds: string[]; lost: number };
+            reasoning: { outcome: string };
+          },
       );
-    expect(lines.map((line) => [line.file, line.truncation.kinds, line.truncation.lost, line.reasoning])).toEqual([
-      [HALVED, ['halved'], 4_818, null],
-      [INTACT, ['intact'], 0, null],
+    expect(
+      lines.map((line) => [line.file, line.truncation.kinds, line.truncation.lost, line.reasoning.outcome]),
+    ).toEqual([
+      [HALVED, ['halved'], 4_818, 'answered'],
+      [INTACT, ['intact'], 0, 'answered'],
     ]);
     expect([exit, complaint]).toEqual([0, '']);
   });
