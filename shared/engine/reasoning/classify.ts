@@ -8,7 +8,7 @@ import { characters } from '../../contract/units.ts';
 import { hiddenTokens } from './hidden.ts';
 import { type EndReading, causeOf, outcomeOf, readEnd } from './outcome.ts';
 import { type ReplyParts, partsOf } from './parts.ts';
-import { isPlanning, lastParagraph } from './planning.ts';
+import { isCircling, isPlanning, lastParagraph } from './planning.ts';
 import { countedSplit, splitOf } from './split.ts';
 import type { ReasoningInput } from './types.ts';
 import { evidenceOf, nextOf } from './wording.ts';
@@ -101,7 +101,8 @@ function suspicionOf({ outcome, end, parts, answer, input }: Facts): ReasoningVe
   const isAllInField = parts.fieldThinking.trim() !== '' && parts.taggedThinking.trim() === '' && answer === '';
   if (outcome === 'starved' && end.endedBy === 'stop' && isAllInField) return 'answer-in-field';
   if (parts.fieldAnswer !== null || input.settings.structured) return null;
-  return answer !== '' && isPlanning(answer) ? 'answer-untagged' : null;
+  if (answer === '') return null;
+  return isPlanning(answer) || (end.endedBy !== 'stop' && isCircling(answer)) ? 'answer-untagged' : null;
 }
 
 type Places = ReasoningVerdict['places'];

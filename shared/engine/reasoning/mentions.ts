@@ -5,15 +5,16 @@
  */
 import type { Mark } from './tags.ts';
 
-/** code: sure. quoted: sure. sentence: likely, so a mark that is needed to end thinking may still be taken. */
-export type Mention = 'code' | 'quoted' | 'sentence' | null;
+/** code, quoted: sure. block (code over lines) and sentence: likely, so a mark that is needed to end thinking may still be taken. */
+export type Mention = 'code' | 'block' | 'quoted' | 'sentence' | null;
 
 /** Answers for each mark of a text, in order. */
 export function findMentions(text: string, marks: readonly Mark[]): readonly Mention[] {
   if (marks.length === 0) return [];
   const code = codeSpans(text);
   const mentions = marks.map((mark): Mention => {
-    if (code.some((span) => mark.start >= span.start && mark.end <= span.end)) return 'code';
+    const span = code.find(({ start, end }) => mark.start >= start && mark.end <= end);
+    if (span !== undefined) return text.slice(span.start, span.end).includes('\n') ? 'block' : 'code';
     if (isQuoted(text, mark)) return 'quoted';
     return !mark.own && isSpokenOf(text, mark) ? 'sentence' : null;
   });
@@ -107,7 +108,7 @@ function isSpokenOf(text: string, mark: Mark): boolean {
   if (atLineStart) return mark.role === 'close' && /^[ \t]+\p{Ll}/u.test(after) && VERBS_AFTER.test(after);
   const isSpaced = /[ \t]$/.test(before);
   if (!isSpaced) return false;
-  if (VERBS_BEFORE.test(before) && /^(?:[ \t]|[.,;:!?)]|$)/.test(after))
+  if (VERBS_BEFORE.test(before) && /^(?:[ \t]|[.,;:!?)]|[<[][ \t]*\/|$)/.test(after))
     return mark.role === 'open' || after.trim() !== '';
   if (/^[.,;:!?)](?:\s|$)/.test(after)) return true;
   if (mark.role === 'close') return /^[ \t]+[\p{Ll}\p{Lo}]/u.test(after);

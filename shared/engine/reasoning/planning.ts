@@ -18,14 +18,27 @@ const INNER =
   'think|consider|check|recheck|double[- ]?check|verify|test|see if|see whether|recall|remember|figure|reconsider|re-?read|re-?think|re-?examine|re-?check|re-?compute|re-?calculate|re-?evaluate|try|determine|decide|make sure|be careful|parse|understand|review|confirm|clarify|identify|ensure|reason|examine';
 const OUTER =
   'compute|calculate|work|break|look|start|go|divide|count|find|solve|evaluate|analy[sz]e|factor|focus|respond|answer|provide|say|write|give|produce|output|outline|plan|do|keep';
+/** Words that make "the user asks" a condition in somebody's manual. */
+const CLAUSE = '(?:when|whenever|if|whether|that|after|before|once|unless|until|because|while|what|how|where|as|which)';
 const SOFTENED = '(?: just| also| probably| first| now| really| still| quickly| carefully)?';
 
 const SIGNS: readonly Sign[] = [
   // English: about the one who asks.
   sign(
     2,
-    /\b(?:the|this) user(?:'s|’s| is| was| has| wants?| asks?| asked| needs?| says?| said| seems?| probably| might| may| would| just| gave| provided| mentioned| wrote| typed| expects?| did)\b/gi,
+    new RegExp(
+      `(?<!\\b${CLAUSE} )\\b(?:the|this) user(?:(?:'s|’s| is| was)? (?:just |probably |clearly |basically |now )?(?:asks?|asked|asking|wants?|wanted|said|seems|wondering|expects|provided|mentioned|wrote|typed|looking))\\b`,
+      'gi',
+    ),
   ),
+  sign(
+    1,
+    new RegExp(
+      `(?<!\\b${CLAUSE} )\\b(?:the|this) user (?:is|has|needs?|says?|gave|did|would|might|may|probably)\\b`,
+      'gi',
+    ),
+  ),
+  sign(2, /\b(?:let me|let's|let’s) see\s*[.,:…\n]/gi),
   sign(2, /(?:^|[.!?\n]\s*)user (?:asks?|wants?|says?|is asking|needs?)\b/gi),
   sign(
     2,
@@ -124,6 +137,20 @@ export function planningPoints(text: string): number {
   }
   return points;
 }
+
+/**
+ * A thought that goes round in circles: one passage at least four times at the end, with a word of doubt or of checking in it. A
+ * song repeats itself too, so the word is needed.
+ */
+export function isCircling(text: string): boolean {
+  const passage = CIRCLE.exec(text.slice(-CIRCLE_TAIL).trimEnd())?.groups?.['passage'] ?? '';
+  return DOUBT.test(passage);
+}
+
+const CIRCLE_TAIL = 1_600;
+const CIRCLE = /(?<passage>[^]{8,300}?)\k<passage>{3,}[^]{0,300}$/;
+const DOUBT =
+  /\b(?:again|check|sure|certain|maybe|perhaps|wait|verify|hmm+|recheck|think|try|consider|recompute|doubt|wrong|right|once more|nochmal|vielleicht|sicher|prüfen|encore|vérifier|otra vez|quizás)\b|再|也许|检查|もう一度|確認|다시|снова|провер/iu;
 
 /** Quoted speech and code are somebody else's words. */
 function withoutCode(text: string): string {

@@ -141,8 +141,7 @@ class Walk {
       return false;
     if (mention === null) return true;
     if (later) return false;
-    const startsLine = /(?:^|\n)[ \t]*$/.test(this.text.slice(Math.max(0, mark.start - 40), mark.start));
-    if (mention === 'code') return startsLine && !this.opensInside(index);
+    if (mention === 'block') return !this.opensInside(index);
     return mention === 'sentence' && /^\s*(?:\n|$)/.test(this.text.slice(mark.end, mark.end + 40));
   }
 
@@ -158,7 +157,7 @@ class Walk {
   private opensInside(index: number): boolean {
     for (let at = index - 1; at >= 0; at -= 1) {
       const other = this.marks[at];
-      if (other === undefined || this.mentions[at] !== 'code' || other.start < this.position) return false;
+      if (other === undefined || this.mentions[at] !== 'block' || other.start < this.position) return false;
       if (other.role === 'open') return true;
     }
     return false;

@@ -68,6 +68,7 @@ const SPELLINGS: readonly Spelling[] = [
   spelling('span', 'open', `<[|｜](?:begin|start)[_▁ ](?:of[_▁ ])?(?:${NAMES})[|｜]>`),
   spelling('span', 'close', `<[|｜]end[_▁ ](?:of[_▁ ])?(?:${NAMES})[|｜]>`),
   spelling('span', 'answer', `<[|｜](?:begin|start)[_▁ ](?:of[_▁ ])?(?:solution|response|answer)[|｜]>`),
+  spelling('span', 'answer', `<[|｜]end[_▁ ](?:of[_▁ ])?(?:solution|response|answer)[|｜]>`),
   spelling('inner', 'open', '<\\|inner_prefix\\|>'),
   spelling('inner', 'close', '<\\|inner_suffix\\|>'),
   spelling('unused', 'open', '<unused94>(?:thought\\b)?'),
@@ -140,12 +141,15 @@ export function findMarks(text: string): readonly Mark[] {
 function needsOpening(text: string, marks: readonly Mark[]): readonly Mark[] {
   const opened = new Set<string>();
   return marks.flatMap((mark): readonly Mark[] => {
-    if (mark.role === 'open') opened.add(mark.key);
+    const ends = ENDS_ANYTHING.test(text.slice(mark.start, mark.end));
+    if (mark.role === 'open' || (mark.key === 'span' && mark.role === 'answer' && !ends)) opened.add(mark.key);
     if (opened.has(mark.key)) return [mark];
     if (mark.key === 'bare' || mark.key === 'sentence') return [];
-    return mark.role === 'close' && text.startsWith('<|end|>', mark.start) ? [{ ...mark, role: 'stray' }] : [mark];
+    return ends ? [{ ...mark, role: 'stray' }] : [mark];
   });
 }
+
+const ENDS_ANYTHING = /^<[|｜]end(?:[|｜]>$|[_▁ ](?:of[_▁ ])?(?:solution|response|answer))/i;
 
 /** Units at the end of a text that more text could still turn into a mark, such as `</thi`. 0 = nothing to hold back. */
 export function heldLength(text: string): number {
