@@ -34,7 +34,7 @@ export function ExperimentHead(props: ExperimentHeadProps) {
       ) : (
         <>
           <Sentence form={form} problems={problems} disabled={running} />
-          <div className="mt-0.5 flex flex-wrap items-baseline gap-x-4">
+          <div className="mt-0.5 flex min-w-0 flex-wrap items-baseline gap-x-2 gap-y-1 text-table text-ink-3">
             <Settings form={form} problems={problems} disabled={running} />
             {running ? null : <Presets />}
           </div>
@@ -68,7 +68,7 @@ export function ExperimentHead(props: ExperimentHeadProps) {
 function Presets() {
   const client = useClient();
   return (
-    <span className="flex items-baseline gap-1 text-table">
+    <span className="ml-2 flex items-baseline gap-1 text-table">
       <span className="lab">preset: needle</span>
       {presets.map((name) => (
         <button

@@ -112,7 +112,7 @@ export function RunView({ run, lab, loading }: RunViewProps) {
           reading={open.reading}
           trial={open.trial}
           siblings={siblingsOf(trials, open.trial)}
-          place={place < 0 ? '' : `row ${count(place + 1)} of ${count(rows.length)}`}
+          place={place < 0 || narrow ? '' : `row ${count(place + 1)} of ${count(rows.length)}`}
           floating={narrow}
           onPickCell={pickCell}
           onPickTrial={pickTrial}

@@ -121,7 +121,7 @@ export function Settings({ form, problems, disabled }: SentenceProps) {
     small: true,
   });
   return (
-    <p className="flex min-w-0 flex-wrap items-baseline gap-x-2 gap-y-1 text-table text-ink-3">
+    <div className="contents text-table text-ink-3">
       <span>by</span>
       <Slot label="Routes" value={form.routes.join(' and ') || 'no route'} {...common('routes')}>
         <Checks
@@ -215,7 +215,7 @@ export function Settings({ form, problems, disabled }: SentenceProps) {
         </label>
         <Help text="It loads the model, so that the times after it compare. It stays out of all averages." />
       </Slot>
-    </p>
+    </div>
   );
 }
 
