@@ -11,7 +11,17 @@ import type { RunningModel } from '../contract/server.ts';
 import { type Characters, characters, milliseconds } from '../contract/units.ts';
 import type { TruncationVerdict } from '../contract/verdicts.ts';
 import { scoreNeedles } from './context-lab/score.ts';
-import type { CancelSignal, EnginePorts, ReplyEnd, Subject, WireRequest } from './ports.ts';
+import {
+  type CancelSignal,
+  type EnginePorts,
+  type LogCallEnded,
+  type LogCallSent,
+  type LogLines,
+  type ReplyEnd,
+  type Subject,
+  type WireRequest,
+  noLog,
+} from './ports.ts';
 import { type ReplyBuilder, createReplyBuilder } from './reply-builder.ts';
 import { preflightInput, truncationInput } from './readings.ts';
 import { never } from './cancel.ts';
@@ -68,6 +78,7 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
     preflight: null,
     wire: wire.ok ? wire.value : null,
     builder: createReplyBuilder(),
+    log: null,
   };
   if (!found.ok) return settle(walk, notSent(found.denial, ask.signal), [], found.denial);
   if (!wire.ok) return settle(walk, notSent(wire.denial, ask.signal), [], wire.denial);
@@ -79,9 +90,20 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
     call: { id: ask.id, runId: ask.runId, cellKey: ask.cellKey, startedAt, request: shown, preflight, phase: 'sent' },
   });
 
+  const log = ports.log ?? noLog;
+  log.sent(logCall(ask, wire.value, sizes));
   const end = await stream(walk, wire.value);
-  const running = reached(end) ? await ports.model.running(never) : null;
-  return settle({ ...walk, preflight }, end, running ?? [], null);
+  const [running, lines] = await Promise.all([
+    reached(end) ? ports.model.running(never) : null,
+    log.linesFor({ id: ask.id, ...countsOf(end) }),
+  ]);
+  return settle({ ...walk, preflight, log: lines }, end, running ?? [], null);
+}
+
+function logCall({ id, request }: CallAsk, { path }: WireRequest, { total }: MessagesEstimate): LogCallSent {
+  const { messages, numCtx } = request;
+  const droppable = messages.slice(0, -1).some((message) => message.role !== 'system');
+  return { id, path, numCtx, low: total.low, high: total.high, messages: messages.length, droppable };
 }
 
 /** What the server once counted for exactly this prompt is better than any estimate of it. */
@@ -100,6 +122,7 @@ interface Walk {
   readonly preflight: Preflight | null;
   readonly wire: WireRequest | null;
   readonly builder: ReplyBuilder;
+  readonly log: LogLines | null;
 }
 
 const CANCELLED: Denial = { code: 'cancelled', message: 'Stopped before it was sent.' };
@@ -139,7 +162,7 @@ function settle(walk: Walk, end: ReplyEnd, running: readonly RunningModel[], den
   const { ports, ask, subject } = walk;
   const reply = walk.builder.finish(end, Math.max(0, ports.clock.monotonicMs() - walk.beganMs));
   const found = findRunning(running, ask.request.model, subject.digest);
-  const truncation = classifyTruncation(truncationInput(ask.request, subject, walk.sizes, reply, found));
+  const truncation = classifyTruncation(truncationInput(ask.request, subject, walk.sizes, reply, found, walk.log));
   const record = recordOf(walk, reply, end, found, truncation);
   const stored = ports.journal.callClosed(record);
   ports.events.emit({ type: 'call-closed', call: summaryOf(record) });
@@ -202,6 +225,11 @@ function isLoaded(walk: Walk): boolean {
     running.contextLength === null ||
     running.contextLength === walk.ask.request.numCtx
   );
+}
+
+function countsOf(end: ReplyEnd): Omit<LogCallEnded, 'id'> {
+  const { status, promptEvalCount, evalCount, needs, totalDurationMs } = end;
+  return { status, promptEvalCount, evalCount, needs, totalDurationMs };
 }
 
 function reached(end: ReplyEnd): boolean {

@@ -116,6 +116,46 @@ export interface Estimator {
   preflight(input: PreflightInput): Promise<Preflight>;
 }
 
+/** A call that leaves, as far as its lines in the server's log can be told by it. */
+export interface LogCallSent {
+  readonly id: CallId;
+  readonly path: string;
+  readonly numCtx: number | null;
+  /** Estimated prompt tokens, both ends. */
+  readonly low: number;
+  readonly high: number;
+  readonly messages: number;
+  /** There is a message that is neither the last nor a system message. */
+  readonly droppable: boolean;
+}
+
+export interface LogCallEnded {
+  readonly id: CallId;
+  readonly status: number | null;
+  readonly promptEvalCount: number | null;
+  readonly evalCount: number | null;
+  readonly needs: number | null;
+  readonly totalDurationMs: number | null;
+}
+
+/** lines: empty = none is this call's for sure. debug: debug lines are written, none of which may be about this call. */
+export interface LogLines {
+  readonly lines: readonly string[];
+  readonly debug: boolean;
+  /** There are lines that fit this call and another one alike. */
+  readonly isShared: boolean;
+}
+
+/** The server's log, where it can be read. Never needed: without it verdicts rest on the fields. */
+export interface LogPort {
+  /** Lines written before this are no lines of the call. */
+  sent(call: LogCallSent): void;
+  /** Comes once for each call that was sent, after a wait that is short and bounded. null = no log is open. Never rejects. */
+  linesFor(call: LogCallEnded): Promise<LogLines | null>;
+}
+
+export const noLog: LogPort = { sent: () => undefined, linesFor: async () => null };
+
 export interface Journal {
   /** Stores a finished call and, when it belongs to a run, its cell, in one transaction. Refused when the disk says no. */
   callClosed(record: CallRecord): Result<void>;
@@ -132,5 +172,7 @@ export interface EnginePorts {
   readonly subjects: SubjectPort;
   readonly estimator: Estimator;
   readonly journal: Journal;
+  /** Left out = no log, no wait. */
+  readonly log?: LogPort;
   readonly events: EventSink;
 }

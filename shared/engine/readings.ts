@@ -2,7 +2,7 @@
 import type { CallRequest, Reply } from '../contract/calls.ts';
 import type { RunningModel } from '../contract/server.ts';
 import type { MessagesEstimate } from './estimate/estimate.ts';
-import type { Subject } from './ports.ts';
+import type { LogLines, Subject } from './ports.ts';
 import { findRunning } from './running.ts';
 import type { PreflightInput } from './truncation/preflight.ts';
 import type { TruncationInput } from './truncation/types.ts';
@@ -32,6 +32,7 @@ export function truncationInput(
   sizes: MessagesEstimate,
   reply: Reply,
   found: RunningModel | null,
+  log: LogLines | null,
 ): TruncationInput {
   const refuses = request.policy === 'refuse';
   return {
@@ -55,7 +56,9 @@ export function truncationInput(
     shift: refuses ? false : null,
     addsBos: subject.facts?.addsBos ?? null,
     reply,
-    log: null,
+    log: log?.lines ?? null,
+    logDebug: log?.debug ?? false,
+    logShared: log?.isShared ?? false,
     render: null,
     previous: null,
   };

@@ -29,7 +29,7 @@ export function classifyTruncation(input: TruncationInput): TruncationVerdict {
   const facts =
     input.log === null || input.log.length === 0
       ? null
-      : readLog(input.log, { promptEvalCount: reply.promptEvalCount, needs: reply.needs });
+      : withDebug(readLog(input.log, { promptEvalCount: reply.promptEvalCount, needs: reply.needs }), input.logDebug);
   // The log names the trained context where it overruled the window that was asked for.
   const known = { ...input, trainedContext: input.trainedContext ?? facts?.clamped?.trained ?? null };
   const situation = situationOf(known, isCutExcluded(input, facts));
@@ -38,6 +38,9 @@ export function classifyTruncation(input: TruncationInput): TruncationVerdict {
   const prompt = readPrompt(situation, facts);
   return assemble(situation, prompt, readGenerationOf(situation, prompt, facts), facts);
 }
+
+const withDebug = (facts: LogFacts | null, debug = false): LogFacts | null =>
+  facts === null || facts.debug === debug ? facts : { ...facts, debug: facts.debug || debug };
 
 /** Cuts are always logged, so the log of this very call without such a line excludes one. */
 function isCutExcluded(input: TruncationInput, facts: LogFacts | null): boolean {
@@ -289,12 +292,17 @@ function missing(
     situation.input.reply.promptEvalCount === null
   )
     return [];
-  if (situation.input.log === null || situation.input.log.length === 0) {
+  if (situation.input.log === null) {
     return [
       evidence('none', 'server-log', 'The server log is not open to this console. With it the verdict would be exact.'),
     ];
   }
-  return facts === null ? [evidence('none', 'server-log', 'The server log has no lines of this call.')] : [];
+  if (facts !== null) return [];
+  const text =
+    situation.input.logShared === true
+      ? 'The server log has lines that fit this call and another one, so they prove nothing.'
+      : 'The server log has no lines of this call.';
+  return [evidence('none', 'server-log', text)];
 }
 
 const rank = (confidence: Confidence): number => confidences.indexOf(confidence);

@@ -39,7 +39,12 @@ export function readLogFacts(situation: Situation, facts: LogFacts): PromptReadi
   return intact(
     counted,
     'exact',
-    evidence('exact', 'server-log', `The server log has no cut for this call: ${count(counted, 'token')} went in.`),
+    evidence(
+      'exact',
+      'server-log',
+      `The server log has no cut for this call: ${count(counted, 'token')} went in.`,
+      facts.promptRaw,
+    ),
   );
 }
 

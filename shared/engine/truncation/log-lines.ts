@@ -11,6 +11,7 @@ export interface LogFacts {
   readonly shifts: { readonly count: number; readonly raw: string } | null;
   /** Tokens that went into the runner; null where the runner writes no such lines. */
   readonly promptTokens: number | null;
+  readonly promptRaw: string;
   readonly overflow: { readonly needs: number; readonly has: number; readonly raw: string } | null;
   /** Debug lines are in this log, so that dropped messages would be told. */
   readonly debug: boolean;
@@ -34,6 +35,7 @@ export function readLog(lines: readonly string[], key: LogKey): LogFacts | null 
     dropped: own.dropped,
     shifts: own.shiftLines > 0 ? { count: own.shiftLines, raw: own.shiftRaw } : null,
     promptTokens: own.promptTokens,
+    promptRaw: own.promptRaw,
     overflow: own.overflow,
     debug: lines.some((line) => line.includes('level=DEBUG')),
     clamped: own.clamped,
@@ -50,6 +52,7 @@ interface CallLines {
   clamped: LogFacts['clamped'];
   overflow: LogFacts['overflow'];
   promptTokens: number | null;
+  promptRaw: string;
   shiftLines: number;
   shiftRaw: string;
   task: string | null;
@@ -61,6 +64,7 @@ const noLines = (): CallLines => ({
   clamped: null,
   overflow: null,
   promptTokens: null,
+  promptRaw: '',
   shiftLines: 0,
   shiftRaw: '',
   task: null,
@@ -84,7 +88,8 @@ function callsOf(lines: readonly string[]): readonly CallLines[] {
     if (slot !== null) {
       const [, id = '', task = '', text = ''] = slot;
       const started = NEW_PROMPT.exec(text);
-      if (started !== null) close({ ...pending, task: `${id}/${task}`, promptTokens: Number(started[1]) });
+      if (started !== null)
+        close({ ...pending, task: `${id}/${task}`, promptTokens: Number(started[1]), promptRaw: line });
       else if (SHIFT.test(text)) {
         const call = running.get(`${id}/${task}`) ?? pending;
         call.shiftLines += 1;

@@ -46,8 +46,12 @@ export interface TruncationInput {
     readonly needs: number | null;
     readonly has: number | null;
   };
-  /** The server's log lines of this call; null = the log was not open. */
+  /** The server's log lines of this call; null = the log was not open, empty = it has none that are this call's for sure. */
   readonly log: readonly string[] | null;
+  /** The log is known to have debug lines, also where none is this call's. Left out = only as `log` shows. */
+  readonly logDebug?: boolean;
+  /** Lines fit this call and another one alike. */
+  readonly logShared?: boolean;
   /** Message counts of a render with truncation on and off; null = not asked. */
   readonly render: { readonly keptCharacters: number; readonly uncutCharacters: number } | null;
   /** The turn before in the same conversation, when there is one. */
