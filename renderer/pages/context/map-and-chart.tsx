@@ -72,12 +72,17 @@ function windowsAsked(trials: readonly Trial[]): readonly number[] {
   return [...new Set(trials.flatMap(({ plan }) => (plan.numCtx === null ? [] : [plan.numCtx])))].slice(0, LINES_MAX);
 }
 
-/** One line a window; other axes that stand in the map make lines of their own, those behind a menu are fixed. */
+/**
+ * One line a window; other axes that stand in the map make lines of their own, those behind a menu are fixed. The size is
+ * what the chart runs along, so all sizes are in it whatever the map shows.
+ */
 export function cliffSeries(trials: readonly Trial[], view: MapView): readonly CliffSeries[] {
   const series = new Map<string, { key: string; name: string; points: CliffPoint[] }>();
+  const { size: _size, ...fixed } = view.fixed;
+  const allSizes = { ...view, fixed };
   const split = axisNames.filter((name) => name !== 'size' && name !== 'depth');
   for (const trial of trials) {
-    if (!inView(trial, view)) continue;
+    if (!inView(trial, allSizes)) continue;
     const point = pointOf(trial);
     if (point === null) continue;
     const key = split.map((name) => valueText(trial.plan, name)).join('\u241f');

@@ -4,6 +4,7 @@ import type { Cell } from '../../../shared/contract/experiments.ts';
 import { axisValues, mapViewOf, menuAxes } from '../../../renderer/pages/context/axes.ts';
 import type { MapWish } from '../../../renderer/pages/context/axes.ts';
 import { heatModel, heatSummary } from '../../../renderer/pages/context/heat-model.ts';
+import { cliffSeries } from '../../../renderer/pages/context/map-and-chart.tsx';
 import { labOf } from '../../../renderer/pages/context/trials.ts';
 import { makeCell } from '../support/make.ts';
 import { endedCell, sweepCells } from './make-cells.ts';
@@ -67,6 +68,20 @@ describe('heat map', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  test('the chart runs along the sizes, also where the map shows one size only', () => {
+    const cells = sweepCells({ models: ['a', 'b'], windows: [null, 40_960], sizes: [2_000, 40_000, 120_000] });
+    const { trials, view } = mapOf(cells, { down: 'model', across: 'window' });
+    expect(view.fixed.size).toBe('2000');
+    expect(
+      cliffSeries(trials, view).map(({ name, points }) => [name, points.map(({ evaluated }) => evaluated)]),
+    ).toEqual([
+      ['window default, a', [500, 2_051, 2_051]],
+      ['window 40,960, a', [500, 10_000, 30_000]],
+      ['window default, b', [500, 2_051, 2_051]],
+      ['window 40,960, b', [500, 10_000, 30_000]],
+    ]);
   });
 
   test('a menu picks the model; a value that no longer exists falls back to the first', () => {
