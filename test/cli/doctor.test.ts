@@ -1,6 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
+import { openHome } from '../../shared/node/storage/home.ts';
+import { acquireLock } from '../../shared/node/storage/lock.ts';
 import { startSimulator } from '../../shared/node/simulator/index.ts';
 import { freshFolder, spillway } from './spillway.ts';
 
@@ -60,6 +65,49 @@ test('a data folder that cannot be used is named', async () => {
   const { code, report: found } = await report(['--home', blocked]);
   expect(code).toBe(1);
   expect(named(found, 'data folder')[0]).toMatchObject({ state: 'problem' });
+});
+
+test('a folder in use: by whom and where, without the token that lets in', async () => {
+  const folder = freshFolder();
+  const home = openHome({ flag: folder, environment: {} });
+  if (!home.ok) throw new Error(home.denial.message);
+  const url = 'http://127.0.0.1:11480/?token=SECRET';
+  const lock = acquireLock(home.value, { pid: process.pid, host: 'browser', url });
+  if (!lock.ok) throw new Error(lock.denial.message);
+  onTestFinished(() => lock.value.release());
+  const { report: found } = await report(['--home', folder]);
+  expect(named(found, 'database')[0]?.text).toBe(`In use by Spillway, pid ${process.pid}, http://127.0.0.1:11480/.`);
+  expect(JSON.stringify(found)).not.toContain('SECRET');
+});
+
+test('a damaged database is moved aside and told, a newer one is left alone and told', async () => {
+  const damaged = freshFolder();
+  writeFileSync(join(damaged, 'spillway.sqlite'), 'not a database at all');
+  const first = await report(['--home', damaged]);
+  expect(
+    named(first.report, 'database')
+      .map((check) => check.text)
+      .join(' '),
+  ).toContain('It was moved to');
+
+  const newer = freshFolder();
+  const database = new Database(join(newer, 'spillway.sqlite'));
+  database.pragma('user_version = 999');
+  database.exec('CREATE TABLE t (x)');
+  database.close();
+  const second = await report(['--home', newer]);
+  expect(second.code).toBe(1);
+  expect(named(second.report, 'database')[0]).toMatchObject({ state: 'problem' });
+  expect(existsSync(join(newer, 'spillway.sqlite'))).toBe(true);
+});
+
+test('a server that answers and is no Ollama is told as such', async () => {
+  const server = createServer((_request, response) => response.end('<html>Welcome</html>'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { code, report: found } = await report(['--ollama', `127.0.0.1:${(server.address() as AddressInfo).port}`]);
+  expect(code).toBe(1);
+  expect(named(found, 'ollama')[0]?.text).toContain('answers, but is not Ollama');
 });
 
 test('prints one line a check', async () => {

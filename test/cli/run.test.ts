@@ -241,7 +241,24 @@ test('a connection that breaks in the middle of a reply is a failed cell: 1, not
   expect(code).toBe(1);
   expect(rowsOf(stdout)).toMatchObject([{ cell_state: 'failed', ending: 'aborted', prompt_tokens_evaluated: '' }]);
   expect(rowsOf(stdout)[0]?.['error']).toContain('The connection broke in the middle of the reply');
-  expect(stderr).toContain('0 of 1 cells done, 1 failed');
+  expect(stderr).toContain('0 of 1 cell done, 1 failed');
+});
+
+test('a server that goes away in a sweep ends it with 1; the reason and the next step are said once', async () => {
+  const server = await simulator({ timeScale: 0.05 });
+  const sizes = Array.from({ length: 40 }, (_, index) => 500 + index).join(', ');
+  const path = file('x.yaml', `model: sim-reader\nnum_ctx: 2048\nsizes: [${sizes}]\nwarm_up: false`);
+  const running = start(['run', path, '--ollama', server.url, '--csv', '-']);
+  await running.seen('stderr', ' 2/40');
+  await server.stop();
+  const { code, stdout, stderr } = await running.finished;
+  expect(code).toBe(1);
+  expect(
+    stderr.match(/5 calls in a row did not reach the server: .*\. Start the server, then resume the run\.\n/g)?.length,
+  ).toBe(1);
+  expect(rowsOf(stdout).filter((row) => row['ending'] === 'unreachable' || row['ending'] === 'not-sent').length).toBe(
+    5,
+  );
 });
 
 test.each([
@@ -337,7 +354,7 @@ test('a data folder in use: 1, and where', async () => {
     '--home',
     home,
   ]);
-  await first.seen('stderr', 'calls');
+  await first.seen('stderr', '1 call,');
   const second = await spillway(['run', '--default', 'context', '--simulate', '--home', home]);
   expect(second.code).toBe(1);
   expect(second.stderr).toContain(`Spillway already runs here (pid ${first.child.pid}`);

@@ -61,7 +61,7 @@ function checkStorage(flag: string | undefined): Check[] {
     const text =
       holder === null
         ? lock.denial.message
-        : `In use by Spillway, pid ${holder.pid}${holder.url === null ? '' : `, ${holder.url}`}.`;
+        : `In use by Spillway, pid ${holder.pid}${holder.url === null ? '' : `, ${withoutToken(holder.url)}`}.`;
     return [
       folder,
       {
@@ -153,4 +153,9 @@ function checkPort(entry: (typeof PORTS)[number]): Promise<Check> {
       server.close(() => resolve(fine('ports', `127.0.0.1:${entry.port} for ${entry.use} is free.`))),
     );
   });
+}
+
+/** What doctor prints is made to be shown to somebody else; the token lets in whoever has it. */
+function withoutToken(url: string): string {
+  return url.replace(/[?#].*$/s, '');
 }

@@ -67,7 +67,7 @@ async function runOn(runtime: Runtime, asked: RunAsk, stopper: Stopper): Promise
     stopper.onAsked(() => void ask('run.cancel', { runId: started.value.runId }));
     const ended = await watch.ended;
     const rows = await writer.value.close();
-    return conclude(ended, rows, asked, watch.failedOn());
+    return conclude(ended, rows, asked, watch);
   } finally {
     watch.release();
   }
@@ -76,13 +76,13 @@ async function runOn(runtime: Runtime, asked: RunAsk, stopper: Stopper): Promise
 function announce(plan: PlanSummary, warnings: readonly string[], server: string): void {
   const time = plan.timeMs === null ? '' : `, about ${Math.ceil(plan.timeMs / 1_000)} s`;
   complain(
-    `${plainText(server)}: ${plan.calls} calls, at most ${plan.tokensMax.toLocaleString('en-US')} tokens${time}.`,
+    `${plainText(server)}: ${plan.calls} ${plan.calls === 1 ? 'call' : 'calls'}, at most ${plan.tokensMax.toLocaleString('en-US')} tokens${time}.`,
   );
   for (const warning of new Set(warnings)) complain(`Note: ${plainText(warning)}`);
 }
 
-function conclude(ended: RunSummary, rows: WrittenRows, asked: RunAsk, failedOn: readonly string[]): ExitCode {
-  const said = `${ended.cellsDone} of ${ended.cellsTotal} cells done${ended.cellsFailed === 0 ? '' : `, ${ended.cellsFailed} failed`}, ${ended.cellsTruncated} lost something.`;
+function conclude(ended: RunSummary, rows: WrittenRows, asked: RunAsk, watch: RunWatch): ExitCode {
+  const said = `${ended.cellsDone} of ${ended.cellsTotal} ${ended.cellsTotal === 1 ? 'cell' : 'cells'} done${ended.cellsFailed === 0 ? '' : `, ${ended.cellsFailed} failed`}, ${ended.cellsTruncated} lost something.`;
   complain(said, asked.csv === null || asked.csv === '-' ? null : `${rows.written} rows in ${asked.csv}.`);
   if (rows.problem !== null) return refuse(rows.problem, EXIT.failed);
   if (ended.state === 'cancelled' || ended.state === 'interrupted') {
@@ -90,10 +90,12 @@ function conclude(ended: RunSummary, rows: WrittenRows, asked: RunAsk, failedOn:
     return EXIT.cancelled;
   }
   if (ended.state === 'failed') {
-    complain(plainText(ended.error ?? 'The run failed.', 1_000));
+    const why = ended.error ?? 'The run failed.';
+    if (!watch.hasTold(why)) complain(plainText(why, 1_000));
     return EXIT.failed;
   }
   if (ended.cellsFailed > 0) return EXIT.failed;
+  const failedOn = watch.failedOn();
   if (failedOn.length === 0) return EXIT.done;
   complain(`--fail-on: ${failedOn.join(', ')} occurred.`);
   return EXIT.failOn;
@@ -107,6 +109,8 @@ interface RunWatch {
   readonly ended: Promise<RunSummary>;
   /** The --fail-on verdicts that occurred, warm-ups left out. */
   failedOn(): readonly string[];
+  /** Whether a notice has said this already. */
+  hasTold(text: string): boolean;
   release(): void;
 }
 
@@ -119,6 +123,7 @@ function watchRun(
   failOn: ReadonlySet<string>,
 ): RunWatch {
   const occurred = new Set<string>();
+  const told = new Set<string>();
   const early: EngineEvent[] = [];
   let followed: RunId | null = null;
   let latest: RunSummary | null = null;
@@ -132,7 +137,10 @@ function watchRun(
   }
 
   function take(event: EngineEvent): void {
-    if (event.type === 'notice-raised' && event.level !== 'info') complain(plainText(event.text), event.next);
+    if (event.type === 'notice-raised' && event.level !== 'info') {
+      complain(plainText(event.text), event.next);
+      told.add(event.next === null ? event.text : `${event.text} ${event.next}`);
+    }
     if (event.type === 'run-opened' && event.run.id === followed) latest = event.run;
     if (event.type === 'run-changed' && event.run.id === followed) {
       latest = event.run;
@@ -167,6 +175,7 @@ function watchRun(
     },
     ended,
     failedOn: () => [...occurred],
+    hasTold: (text) => told.has(text),
     release,
   };
 }

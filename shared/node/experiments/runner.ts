@@ -362,7 +362,7 @@ function unreachableDenial(record: CallRecord, denial: Denial | null): Denial {
   const why = denial?.message ?? record.reply.error ?? 'No answer.';
   return {
     code: 'no-server',
-    message: `${UNREACHABLE_MAX} calls in a row did not reach the server: ${why}`,
+    message: `${UNREACHABLE_MAX} calls in a row did not reach the server: ${/[.?]$/.test(why) ? why : `${why}.`}`,
     next: 'Start the server, then resume the run.',
   };
 }
