@@ -158,5 +158,6 @@ export function heldLength(text: string): number {
 }
 
 const HELD_MAX = 96;
-const TORN =
-  /(?:<\|channel\|?>[^<\n]{0,60})?(?:[<[◁][ \t]?[/|｜]?[ \t]?[\p{L}\d_.:|｜▁-]{0,50})$|<\|channel\|?>[ \t]*[a-z]{0,20}$/iu;
+const BEGUN = '[<[◁][ \\t]?[/|｜]?[ \\t]?[\\p{L}\\d_.:|｜▁-]{0,50}';
+const CHANNEL = '<\\|(?:end|start|channel)\\|?>[^<\\n]{0,60}';
+const TORN = new RegExp(`(?:${CHANNEL})+(?:${BEGUN})?$|${BEGUN}$`, 'iu');
