@@ -7,7 +7,7 @@ import type { KeyboardEvent } from 'react';
 import { ComposedChart, Scatter, XAxis, YAxis, usePlotArea, useXAxisScale, useYAxisScale } from 'recharts';
 import { count, short } from '../format/numbers.ts';
 import { useSize } from './use-size.ts';
-import type { CliffLine, CliffModel, CliffPoint } from './cliff-model.ts';
+import type { CliffLine, CliffModel, CliffPoint, CliffRefusal } from './cliff-model.ts';
 
 export interface CliffChartProps {
   readonly model: CliffModel;
@@ -126,6 +126,16 @@ function CliffLayer({ model, picked, onPick, simulated }: LayerProps) {
         nothing lost
       </text>
       <FallLabels lines={model.lines} place={place} right={right} bottom={bottom} />
+      {model.refusals.map((refusal) => (
+        <Refusal
+          key={refusal.key}
+          refusal={refusal}
+          x={place(refusal.sent, model.from)[0]}
+          bottom={bottom}
+          picked={refusal.key === picked}
+          onPick={onPick}
+        />
+      ))}
       {points.map(({ point, line }, index) => (
         <Point
           key={point.key}
@@ -298,6 +308,27 @@ function FallLabels({
       </g>
     );
   });
+}
+
+interface RefusalProps {
+  readonly refusal: CliffRefusal;
+  readonly x: number;
+  readonly bottom: number;
+  readonly picked: boolean;
+  readonly onPick: ((pointKey: string) => void) | undefined;
+}
+
+/** Filled, with a bar: stopped. It stands on the axis, because nothing was evaluated. */
+function Refusal({ refusal, x, bottom, picked, onPick }: RefusalProps) {
+  const label = `${count(refusal.sent)} tokens refused${refusal.window === null ? '' : ` at ${count(refusal.window)}`}`;
+  return (
+    <g aria-label={label} data-point={refusal.key} onClick={() => onPick?.(refusal.key)}>
+      <title>{label}</title>
+      <rect x={x - 11} y={bottom - 18} width={22} height={22} fill="transparent" />
+      <rect x={x - 4} y={bottom - 10} width={8} height={10} fill="var(--context)" />
+      <rect x={x - 8} y={bottom - 2} width={16} height={4} fill={picked ? 'var(--ink)' : 'var(--context)'} />
+    </g>
+  );
 }
 
 interface PointProps {

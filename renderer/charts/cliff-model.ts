@@ -16,10 +16,18 @@ export interface CliffPoint {
   readonly cut: boolean;
 }
 
+/** A prompt that the server did not run: nothing was evaluated, so it stands on the lower axis. */
+export interface CliffRefusal {
+  readonly key: string;
+  readonly sent: number;
+  readonly window: number | null;
+}
+
 export interface CliffSeries {
   readonly key: string;
   readonly name: string;
   readonly points: readonly CliffPoint[];
+  readonly refusals?: readonly CliffRefusal[];
 }
 
 export interface CliffLine {
@@ -34,6 +42,7 @@ export interface CliffLine {
 
 export interface CliffModel {
   readonly lines: readonly CliffLine[];
+  readonly refusals: readonly CliffRefusal[];
   readonly windows: readonly number[];
   readonly from: number;
   readonly to: number;
@@ -45,26 +54,32 @@ export interface CliffModel {
 
 export const POINTS_MAX = 120;
 export const LINES_MAX = 12;
+export const REFUSALS_MAX = 60;
 
 /** `windowsAhead`: windows that will run, to be drawn before any call has ended. */
 export function cliffModel(series: readonly CliffSeries[], windowsAhead: readonly number[] = []): CliffModel {
-  const known = series.filter(({ points }) => points.length > 0);
+  const known = series.filter(({ points, refusals = [] }) => points.length + refusals.length > 0);
   const drawn = known.slice(0, LINES_MAX);
   const perLine = Math.max(4, Math.floor(POINTS_MAX / Math.max(1, drawn.length)));
   const lines = drawn.map((one) => lineOf(one, perLine));
   const all = lines.flatMap(({ points }) => points);
   const ran = all.flatMap(({ window }) => (window === null ? [] : [window]));
   const windows = [...new Set([...ran, ...windowsAhead])].sort((a, b) => a - b);
-  const [from, to] = frameOf(all, windows);
+  const refusals = decimate(
+    drawn.flatMap((one) => (one.refusals ?? []).filter(({ sent }) => sent > 0)),
+    REFUSALS_MAX,
+  );
+  const [from, to] = frameOf(all, refusals, windows);
   return {
     lines,
+    refusals,
     windows: windows.filter((window) => window >= from && window <= to).slice(0, LINES_MAX),
     from,
     to,
     ticks: ticksBetween(from, to),
     pointsDrawn: all.length,
     pointsAll: series.reduce((sum, { points }) => sum + points.length, 0),
-    summary: summaryOf(lines),
+    summary: summaryOf(lines, refusals),
   };
 }
 
@@ -112,17 +127,27 @@ function pathOf(points: readonly CliffPoint[], window: number | null): readonly 
   return path;
 }
 
-function frameOf(points: readonly CliffPoint[], windows: readonly number[]): readonly [number, number] {
-  if (points.length === 0) return [100, 100_000];
-  const lowest = Math.min(...points.map(({ sent, evaluated }) => Math.min(sent, evaluated)));
-  const highest = Math.max(...points.map(({ sentHigh, evaluated }) => Math.max(sentHigh, evaluated)));
+function frameOf(
+  points: readonly CliffPoint[],
+  refusals: readonly CliffRefusal[],
+  windows: readonly number[],
+): readonly [number, number] {
+  if (points.length + refusals.length === 0) return [100, 100_000];
+  const refused = refusals.map(({ sent }) => sent);
+  const lowest = Math.min(...points.map(({ sent, evaluated }) => Math.min(sent, evaluated)), ...refused);
+  const highest = Math.max(...refused, ...points.map(({ sentHigh, evaluated }) => Math.max(sentHigh, evaluated)));
   // A window far above every text would squeeze the picture; one just above it shows the room that is left.
   const near = Math.max(0, ...windows.filter((window) => window <= highest * 2));
   return [Math.max(1, Math.floor(lowest / 1.6)), Math.ceil(Math.max(highest, near, lowest * 4) * 1.25)];
 }
 
-function summaryOf(lines: readonly CliffLine[]): string {
-  if (lines.every(({ points }) => points.length === 0)) return 'No call has ended yet.';
+function summaryOf(lines: readonly CliffLine[], refusals: readonly CliffRefusal[]): string {
+  const refused =
+    refusals.length === 0
+      ? ''
+      : ` ${count(refusals.length)} refused, from ${count(Math.min(...refusals.map(({ sent }) => sent)))} tokens up.`;
+  if (lines.every(({ points }) => points.length === 0))
+    return refused !== '' ? refused.trim() : 'No call has ended yet.';
   const said = lines.slice(0, 6).flatMap((line) => {
     if (line.points.length === 0) return [];
     const at = line.window === null ? line.name : count(line.window);
@@ -131,5 +156,5 @@ function summaryOf(lines: readonly CliffLine[]): string {
       : [`at ${at} the count falls to ${count(line.fallsTo)}`];
   });
   const more = lines.length > 6 ? `; ${count(lines.length - 6)} more lines` : '';
-  return `Tokens evaluated against tokens sent: ${[...new Set(said)].join('; ')}${more}.`;
+  return `Tokens evaluated against tokens sent: ${[...new Set(said)].join('; ')}${more}.${refused}`;
 }

@@ -2,7 +2,7 @@
 import { useMemo } from 'react';
 import { CliffChart } from '../../charts/cliff-chart.tsx';
 import { LINES_MAX, cliffModel } from '../../charts/cliff-model.ts';
-import type { CliffPoint, CliffSeries } from '../../charts/cliff-model.ts';
+import type { CliffPoint, CliffRefusal, CliffSeries } from '../../charts/cliff-model.ts';
 import { Choice } from '../../components/field.tsx';
 import { count } from '../../format/numbers.ts';
 import { axisNames, axisWords, inView, mapViewOf, menuAxes, valueText } from './axes.ts';
@@ -77,18 +77,19 @@ function windowsAsked(trials: readonly Trial[]): readonly number[] {
  * what the chart runs along, so all sizes are in it whatever the map shows.
  */
 export function cliffSeries(trials: readonly Trial[], view: MapView): readonly CliffSeries[] {
-  const series = new Map<string, { key: string; name: string; points: CliffPoint[] }>();
+  const series = new Map<string, { key: string; name: string; points: CliffPoint[]; refusals: CliffRefusal[] }>();
   const { size: _size, ...fixed } = view.fixed;
   const allSizes = { ...view, fixed };
   const split = axisNames.filter((name) => name !== 'size' && name !== 'depth');
   for (const trial of trials) {
     if (!inView(trial, allSizes)) continue;
-    const point = pointOf(trial);
-    if (point === null) continue;
+    const [point, refusal] = [pointOf(trial), refusalOf(trial)];
+    if (point === null && refusal === null) continue;
     const key = split.map((name) => valueText(trial.plan, name)).join('\u241f');
-    const known = series.get(key);
-    if (known !== undefined) known.points.push(point);
-    else series.set(key, { key, name: nameOf(trial, view), points: [point] });
+    const known = series.get(key) ?? { key, name: nameOf(trial, view), points: [], refusals: [] };
+    series.set(key, known);
+    if (point !== null) known.points.push(point);
+    if (refusal !== null) known.refusals.push(refusal);
   }
   return [...series.values()];
 }
@@ -111,6 +112,13 @@ function pointOf({ key, shown }: Trial): CliffPoint | null {
     window: windowOf(shown.cell),
     cut: kinds.includes('halved') || kinds.includes('cut-to-window'),
   };
+}
+
+function refusalOf({ key, shown }: Trial): CliffRefusal | null {
+  const { call } = shown.cell;
+  if (call === null || !call.truncation.kinds.includes('refused')) return null;
+  const sent = call.truncation.needs ?? shown.sent?.tokens ?? null;
+  return sent === null ? null : { key, sent, window: windowOf(shown.cell) };
 }
 
 interface AxisMenusProps {

@@ -4,7 +4,7 @@ import type { RunSummary } from '../../../shared/contract/experiments.ts';
 import { CliffChart } from '../../charts/cliff-chart.tsx';
 import { cliffModel } from '../../charts/cliff-model.ts';
 import { SimulatedTag } from '../../components/chip.tsx';
-import { count } from '../../format/numbers.ts';
+import { count, counted } from '../../format/numbers.ts';
 import { axisValues, mapViewOf } from './axes.ts';
 import { cliffSeries } from './map-and-chart.tsx';
 import { repliesText } from './trial-words.ts';
@@ -18,7 +18,7 @@ export function PresentedRun({ run, lab }: { readonly run: RunSummary; readonly 
   return (
     <main aria-label="Context" className="flex h-full min-h-0 min-w-0 flex-col px-8 pt-4 pb-2">
       <p className="text-figure text-ink">
-        {presentedSentence(worst, run)} {run.simulated ? <SimulatedTag /> : null}
+        {presentedSentence(worst, run, cliff.refusals.length)} {run.simulated ? <SimulatedTag /> : null}
       </p>
       <div className="min-h-0 flex-1 pt-2">
         <CliffChart model={cliff} picked={worst?.key ?? null} simulated={run.simulated} />
@@ -27,7 +27,9 @@ export function PresentedRun({ run, lab }: { readonly run: RunSummary; readonly 
   );
 }
 
-export function presentedSentence(worst: Trial | null, run: RunSummary): string {
+export function presentedSentence(worst: Trial | null, run: RunSummary, refused = 0): string {
+  if (worst === null && refused > 0)
+    return `${counted(refused, 'text')} ${refused === 1 ? 'was' : 'were'} refused as too long for the window; of the others nothing was lost.`;
   if (worst === null)
     return run.state === 'running'
       ? `${count(run.cellsDone)} of ${count(run.cellsTotal)} calls done; nothing was lost so far.`

@@ -77,6 +77,17 @@ describe('cliff', () => {
     );
   });
 
+  test('what was refused stands on the axis and in the sentence, also when nothing was evaluated at all', () => {
+    const refusals = [{ key: 'a', sent: 9_062, window: 4_096 }];
+    const mixed = cliffModel([{ key: 'w', name: 'w', points: [point(666, 666, 4_096, false)], refusals }]);
+    expect(mixed.refusals).toEqual(refusals);
+    expect(mixed.to).toBeGreaterThan(9_062);
+    expect(mixed.summary).toMatch(/at 4,096 nothing is lost\. 1 refused, from 9,062 tokens up\.$/u);
+    expect(cliffModel([{ key: 'w', name: 'w', points: [], refusals }]).summary).toBe(
+      '1 refused, from 9,062 tokens up.',
+    );
+  });
+
   test('without a known window nothing is made up: points are joined as they are', () => {
     const [line] = cliffModel([
       { key: 'a', name: 'a', points: [point(100, 100, null, false), point(9_000, 2_000, null, true)] },

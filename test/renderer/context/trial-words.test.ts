@@ -78,6 +78,9 @@ describe('what is said', () => {
       /^Of 10,000 tokens the model read 2,051: 7,949 were lost at a window of 4,096, and the status was 200\./u,
     );
     expect(presentedSentence(null, run)).toBe('Nothing was lost.');
+    expect(presentedSentence(null, run, 2)).toBe(
+      '2 texts were refused as too long for the window; of the others nothing was lost.',
+    );
   });
 });
 
