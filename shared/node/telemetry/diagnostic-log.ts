@@ -114,13 +114,20 @@ function kindOf({ ending, abortedBy }: DiagnosticEntry): DiagnosticKind | null {
       return 'info';
     case 'done':
       return null;
+    case 'cancelled':
+      return 'cancel';
     case 'aborted':
-      return abortedBy === 'timeout' ? 'timeout' : 'cancel';
     case 'cut':
     case 'unreachable':
-      return 'disconnect';
+    case 'no-server':
+      // Nobody wanted it to end: the connection broke, or there was none.
+      return abortedBy === 'timeout'
+        ? 'timeout'
+        : abortedBy === null || abortedBy === undefined
+          ? 'disconnect'
+          : 'cancel';
     default:
-      return 'error';
+      return abortedBy === 'timeout' ? 'timeout' : 'error';
   }
 }
 

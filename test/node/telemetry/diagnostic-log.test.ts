@@ -45,10 +45,18 @@ describe('one line for each', () => {
       end('unreachable'),
       end('aborted', 'timeout'),
       end('aborted', 'person'),
+      end('aborted'),
+      end('no-server'),
+      end('no-server', 'timeout'),
+      end('cancelled', 'person'),
       end('error-line'),
       end('refused'),
     ]);
     expect(lines.map((line) => [line['kind'], line['level']])).toEqual([
+      ['disconnect', 'warn'],
+      ['disconnect', 'warn'],
+      ['timeout', 'warn'],
+      ['cancel', 'info'],
       ['disconnect', 'warn'],
       ['disconnect', 'warn'],
       ['timeout', 'warn'],
