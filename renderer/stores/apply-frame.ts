@@ -64,6 +64,7 @@ export function applySnapshot(state: EngineState, snapshot: Snapshot, nowMs: num
     app: snapshot.app,
     settings: snapshot.settings,
     server: snapshot.server,
+    serverLog: snapshot.serverLog ?? state.serverLog,
     runs: new Map(snapshot.runs.slice(0, RUNS_MAX).map((run) => [run.id, run])),
     tokensToday: snapshot.tokensToday,
     notices: state.loaded
@@ -175,6 +176,9 @@ function applyEvent(draft: Draft, event: EngineEvent): void {
   switch (event.type) {
     case 'server-changed':
       draft.state = { ...draft.state, server: event.status };
+      return;
+    case 'server-log-changed':
+      draft.state = { ...draft.state, serverLog: event.log };
       return;
     case 'settings-changed':
       draft.state = { ...draft.state, settings: event.settings };

@@ -4,7 +4,7 @@ import type { OpenCall } from '../../shared/contract/events.ts';
 import type { Cell, RunSummary } from '../../shared/contract/experiments.ts';
 import type { CallId, CellKey, RunId } from '../../shared/contract/ids.ts';
 import type { RequestResult } from '../../shared/contract/requests.ts';
-import type { ServerStatus } from '../../shared/contract/server.ts';
+import type { ServerLogState, ServerStatus } from '../../shared/contract/server.ts';
 import type { Settings } from '../../shared/contract/settings.ts';
 import type { TransportState } from '../transport/transport.ts';
 import type { SeriesPoint } from './series.ts';
@@ -57,6 +57,7 @@ export interface EngineState {
   readonly app: AppFacts | null;
   readonly settings: Settings | null;
   readonly server: ServerStatus | null;
+  readonly serverLog: ServerLogState | null;
   /** Open calls, and the last closed ones that belong to no run. */
   readonly calls: ReadonlyMap<CallId, LiveCall>;
   /** Closed calls, oldest first. */
@@ -90,6 +91,7 @@ export const emptyEngineState: EngineState = {
   app: null,
   settings: null,
   server: null,
+  serverLog: null,
   calls: new Map(),
   recentCalls: [],
   runs: new Map(),

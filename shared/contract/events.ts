@@ -4,7 +4,7 @@ import { callRequestSchema, callSummarySchema } from './calls.ts';
 import { preflightSchema } from './estimates.ts';
 import { cellSchema, runSummarySchema } from './experiments.ts';
 import { callIdSchema, cellKeySchema, runIdSchema } from './ids.ts';
-import { serverStatusSchema } from './server.ts';
+import { serverLogSchema, serverStatusSchema } from './server.ts';
 import { settingsSchema } from './settings.ts';
 import { millisecondsSchema } from './units.ts';
 
@@ -24,9 +24,15 @@ export type OpenCall = z.infer<typeof openCallSchema>;
 
 export const eventSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('server-changed'), status: serverStatusSchema }),
+  z.strictObject({ type: z.literal('server-log-changed'), log: serverLogSchema }),
   z.strictObject({ type: z.literal('settings-changed'), settings: settingsSchema }),
   z.strictObject({ type: z.literal('call-opened'), call: openCallSchema }),
-  z.strictObject({ type: z.literal('call-phase-changed'), callId: callIdSchema, phase: z.enum(callPhases), atMs: millisecondsSchema }),
+  z.strictObject({
+    type: z.literal('call-phase-changed'),
+    callId: callIdSchema,
+    phase: z.enum(callPhases),
+    atMs: millisecondsSchema,
+  }),
   z.strictObject({
     type: z.literal('call-delta'),
     callId: callIdSchema,

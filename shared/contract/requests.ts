@@ -15,7 +15,7 @@ import {
 } from './experiments.ts';
 import { explainInputSchema, explanationSchema } from './explain.ts';
 import { callIdSchema, cellKeySchema, documentIdSchema, runIdSchema } from './ids.ts';
-import { modelFactsSchema, serverStatusSchema } from './server.ts';
+import { modelFactsSchema, serverLogSchema, serverStatusSchema } from './server.ts';
 import { settingsPatchSchema, settingsSchema } from './settings.ts';
 
 const nothing = z.strictObject({});
@@ -33,6 +33,7 @@ export const requests = {
       }),
       settings: settingsSchema,
       server: serverStatusSchema,
+      serverLog: serverLogSchema.optional(),
       openCalls: z.array(openCallSchema),
       runs: z.array(runSummarySchema),
       /** Prompt and output tokens reported since midnight UTC; null when no call reported any. */

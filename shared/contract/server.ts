@@ -63,3 +63,19 @@ export const serverStatusSchema = z.strictObject({
   ollamaInstalled: z.boolean().nullable(),
 });
 export type ServerStatus = z.infer<typeof serverStatusSchema>;
+
+/**
+ * The server's log, if it is read. source: path or command, '' = none. lines: read since it was opened. unmatched: lines about
+ * calls that are no call of this console, or could be several; the last of them are there to look at.
+ */
+export const serverLogSchema = z.strictObject({
+  state: z.enum(['off', 'open', 'not-found', 'not-readable']),
+  source: z.string(),
+  simulated: z.boolean(),
+  /** Why it is not open, with the next step. */
+  problem: z.string().nullable(),
+  lines: z.int().nonnegative(),
+  unmatched: z.int().nonnegative(),
+  unmatchedLast: z.array(z.string()),
+});
+export type ServerLogState = z.infer<typeof serverLogSchema>;

@@ -13,6 +13,8 @@ const fields = {
   csvProfile: z.enum(['machine', 'spreadsheet']),
   csvSeparator: z.enum([',', ';', '\t']),
   csvDecimalMark: z.enum(['.', ',']),
+  /** Where the server's log is read: '' = the platform's place, `off`, `journal`, `serve` (start it here), or a path. */
+  serverLog: z.string().max(4_096),
   /** 1 = real pace of a small model, 0 = no waiting. */
   simulatorTimeScale: z.number().min(0).max(10),
   firstRunDone: z.boolean(),
@@ -29,6 +31,7 @@ export const settingsSchema = z.strictObject({
   csvProfile: fields.csvProfile.default('machine'),
   csvSeparator: fields.csvSeparator.default(','),
   csvDecimalMark: fields.csvDecimalMark.default('.'),
+  serverLog: fields.serverLog.default(''),
   simulatorTimeScale: fields.simulatorTimeScale.default(1),
   firstRunDone: fields.firstRunDone.default(false),
 });

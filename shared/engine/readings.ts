@@ -32,7 +32,7 @@ export function truncationInput(
   sizes: MessagesEstimate,
   reply: Reply,
   found: RunningModel | null,
-  log: LogLines | null,
+  log: LogLines | null = null,
 ): TruncationInput {
   const refuses = request.policy === 'refuse';
   return {

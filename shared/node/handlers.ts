@@ -53,6 +53,7 @@ function table(parts: Parts): Handlers {
         },
         settings: parts.settings(),
         server: watch.status(),
+        serverLog: parts.serverLog.state(),
         openCalls: engine.openCalls(),
         runs: store.runs({ limit: SNAPSHOT_RUNS }),
         tokensToday: store.tokensOn(clock.now().slice(0, 10), watch.status().kind === 'simulator'),

@@ -7,6 +7,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../engine/ports.ts';
 import type { Exports } from './experiments/export.ts';
 import type { Runner } from './experiments/runner.ts';
+import type { ServerLog } from './server-log/server-log.ts';
 import type { ServerWatch } from './server/server-watch.ts';
 import type { SimulatorHost } from './simulator/host.ts';
 import type { Home } from './storage/home.ts';
@@ -21,6 +22,8 @@ export interface RuntimeOptions {
   readonly ollamaUrl?: string | undefined;
   /** `--simulate`: for this process, not saved. */
   readonly simulate?: boolean | undefined;
+  /** `--log`: beats the setting for this process, and is not saved. */
+  readonly serverLog?: string | undefined;
   /** Beats the setting; 0 = no waiting. */
   readonly simulatorTimeScale?: number | undefined;
   readonly environment?: NodeJS.ProcessEnv;
@@ -35,6 +38,7 @@ export interface Parts {
   readonly clock: Clock;
   readonly engine: Engine;
   readonly watch: ServerWatch;
+  readonly serverLog: ServerLog;
   readonly simulator: SimulatorHost;
   readonly experiments: Runner;
   readonly exports: Exports;

@@ -27,6 +27,8 @@ import {
 } from './server/server-watch.ts';
 import { createModelLoader } from './server/load-model.ts';
 import { createSubjects } from './server/subjects.ts';
+import { planLog } from './server-log/places.ts';
+import { createServerLog } from './server-log/server-log.ts';
 import { createSimulatorHost } from './simulator/host.ts';
 import { type Home, openHome } from './storage/home.ts';
 import { acquireLock } from './storage/lock.ts';
@@ -81,6 +83,26 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     emit,
     log: (entry) => log.write({ ...entry, event: entry.what }),
   });
+  const serverLog = createServerLog({
+    clock,
+    environment,
+    simulatorLines: simulator.onLogLine,
+    onChange: (state) => emit({ type: 'server-log-changed', log: state }),
+  });
+  const useLog = (): void =>
+    serverLog.use(
+      planLog({
+        setting: options.serverLog ?? settings.serverLog,
+        isOwnSimulator: watch.target().kind === 'simulator',
+        isOtherSimulator: watch.status().kind === 'simulator',
+        host: watch.target().address.hosts[0] ?? '',
+        port: watch.target().address.port,
+        environment,
+      }),
+    );
+  listeners.add((event) => {
+    if (event.type === 'server-changed' || event.type === 'settings-changed') useLog();
+  });
   const subjects = createSubjects({ watch, store, localOnly: () => settings.localOnly });
   const estimator = createEstimator();
   const ids = { call: () => newId('call') as CallId, run: () => newId('run') as RunId };
@@ -103,6 +125,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
         return stored.ok ? ok(undefined) : stored;
       },
     },
+    log: serverLog,
     events: { emit },
   });
   const interrupted = store.interruptOpenRuns();
@@ -130,6 +153,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     clock,
     engine,
     watch,
+    serverLog,
     simulator,
     experiments,
     exports,
@@ -154,6 +178,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     await engine.stop('shutdown');
     await ready.catch(() => undefined);
     await simulator.stop();
+    await serverLog.stop();
     await estimator.stop();
     listeners.clear();
     store.close();

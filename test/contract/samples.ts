@@ -261,6 +261,18 @@ export const notice = (text: string): EngineEvent => ({ type: 'notice-raised', l
 
 export const events: { readonly [Type in EngineEvent['type']]: Extract<EngineEvent, { type: Type }> } = {
   'server-changed': { type: 'server-changed', status: server },
+  'server-log-changed': {
+    type: 'server-log-changed',
+    log: {
+      state: 'open',
+      source: '/var/log/ollama.log',
+      simulated: false,
+      problem: null,
+      lines: 12,
+      unmatched: 1,
+      unmatchedLast: ['scripted crash'],
+    },
+  },
   'settings-changed': { type: 'settings-changed', settings },
   'call-opened': { type: 'call-opened', call: openCall },
   'call-phase-changed': { type: 'call-phase-changed', callId, phase: 'streaming', atMs: milliseconds(61) },

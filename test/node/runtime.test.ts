@@ -163,7 +163,7 @@ test('every request once, with real results', async () => {
     simulated: true,
     numCtxRunning: 4_096,
     reply: { ending: 'done', answer: 'The launch code is ZEBRA-7741.' },
-    truncation: { kinds: ['intact'], confidence: 'certain' },
+    truncation: { kinds: ['intact'], confidence: 'exact' },
   });
   expect(await ask('call.list', {})).toMatchObject([{ id: callId, answerHead: 'The launch code is ZEBRA-7741.' }]);
   asked.add('call.cancel');

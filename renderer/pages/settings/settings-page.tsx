@@ -1,6 +1,7 @@
 /** Settings: every change is kept at once. */
 import { useId, useState } from 'react';
 import type { ReactNode } from 'react';
+import type { ServerLogState as ServerLog } from '../../../shared/contract/server.ts';
 import type { Settings } from '../../../shared/contract/settings.ts';
 import { Button } from '../../components/button.tsx';
 import { SimulatedTag } from '../../components/chip.tsx';
@@ -110,10 +111,72 @@ function ServerSection({ settings }: SectionProps) {
         )}
       </Line>
       <Problem text={said} />
+      <ServerLogLine settings={settings} />
       <Line name="Local models only" help="Models that run in a cloud are refused while this is on.">
         {(id) => <Switch id={id} on={settings.localOnly} onChange={(localOnly) => void change({ localOnly })} />}
       </Line>
     </Section>
+  );
+}
+
+/** Kept when the box is left or Enter is pressed; the state beside it is the engine's. */
+function ServerLogLine({ settings }: SectionProps) {
+  const log = useEngine((state) => state.serverLog);
+  const change = useChange();
+  const [typed, setTyped] = useState<string | null>(null);
+  const keep = (): void => {
+    if (typed === null) return;
+    void change({ serverLog: typed.trim() }).then((refusal) => {
+      if (refusal === null) setTyped(null);
+    });
+  };
+  return (
+    <Line
+      name="Server log"
+      help="With it a verdict is exact. Empty: the platform's place. Else a path, journal (the systemd service), serve (start ollama here) or off."
+    >
+      {(id) => (
+        <>
+          <TextBox
+            id={id}
+            value={typed ?? settings.serverLog}
+            onValue={setTyped}
+            onBlur={keep}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter') keep();
+            }}
+            placeholder="the platform's place"
+            maxLength={4_096}
+            className="mono"
+          />
+          {log === null ? null : <ServerLogState log={log} />}
+        </>
+      )}
+    </Line>
+  );
+}
+
+const LOG_STATES = { off: 'off', open: 'open', 'not-found': 'not found', 'not-readable': 'not readable' } as const;
+
+function ServerLogState({ log }: { log: ServerLog }) {
+  const counts = `${count(log.lines)} lines read, ${count(log.unmatched)} about calls of others`;
+  return (
+    <div className="lab mt-1" role="status">
+      <p className="wrap-anywhere">
+        <span className="text-ink">{LOG_STATES[log.state]}</span>
+        {log.source === '' ? null : `: ${log.source}`}
+        {log.state === 'open' ? ` · ${counts}` : log.problem === null ? null : ` · ${log.problem}`}
+        {log.simulated ? <SimulatedTag /> : null}
+      </p>
+      {log.unmatchedLast.length === 0 ? null : (
+        <details>
+          <summary>Lines that fit no call of this console, or more than one</summary>
+          <pre className="mono max-h-40 overflow-auto whitespace-pre-wrap wrap-anywhere">
+            {log.unmatchedLast.join('\n')}
+          </pre>
+        </details>
+      )}
+    </div>
   );
 }
 

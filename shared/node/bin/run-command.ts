@@ -22,6 +22,7 @@ export async function run(file: string | undefined, options: RunOptions): Promis
     host: 'command-line',
     home: options.home,
     ollamaUrl: options.ollama,
+    serverLog: options.log,
     // An address on the command line is meant, also where the console was left on the simulator.
     simulate: options.simulate,
     simulatorTimeScale: options.timeScale,
@@ -50,6 +51,13 @@ async function runOn(runtime: Runtime, asked: RunAsk, stopper: Stopper): Promise
     );
     return EXIT.failed;
   }
+  const log = snapshot.value.serverLog;
+  // Asked for by name and not there is worth a word; the run needs no log.
+  if (asked.wantsLog && log !== undefined && log.state !== 'open')
+    complain(
+      `Note: ${plainText(log.problem ?? 'The server log is off.')}`,
+      'Verdicts rest on the fields of the replies.',
+    );
   const ready = await readyExperiment(asked, server, ask);
   if (!ready.ok) return refuse(ready.denial, codeOf(ready.denial));
   const { experiment, warnings } = ready.value;

@@ -15,6 +15,7 @@ export interface RunOptions {
   readonly simulate?: boolean;
   readonly timeScale: number;
   readonly ollama?: string;
+  readonly log?: string;
   readonly model: readonly string[];
   readonly seed?: number;
   readonly csv?: string;
@@ -38,6 +39,8 @@ export interface RunAsk {
   readonly json: boolean;
   readonly csvOptions: ExportOptions;
   readonly failOn: ReadonlySet<string>;
+  /** `--log` names a log. */
+  readonly wantsLog: boolean;
 }
 
 /** Stands in the experiment for the first model of the server, until the server has been asked. */
@@ -61,6 +64,8 @@ export function readRunAsk(file: string | undefined, options: RunOptions): Resul
       next: 'Leave one out.',
     });
   }
+  if (options.log?.trim() === '')
+    return denied('bad-input', '--log is empty.', { field: '--log', next: 'Give a file, journal, or off.' });
   if (options.model.some((model) => model.trim() === ''))
     return denied('bad-input', '--model is empty.', { field: '--model', next: 'Give the name of a model.' });
   return ok({
@@ -76,6 +81,7 @@ export function readRunAsk(file: string | undefined, options: RunOptions): Resul
       decimalMark: options.decimalMark,
     },
     failOn: failOn.value,
+    wantsLog: options.log !== undefined && options.log !== 'off',
   });
 }
 

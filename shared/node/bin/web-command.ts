@@ -21,8 +21,8 @@ export async function web(args: readonly string[]): Promise<number> {
   }
   // From here on Ctrl-C is a wish, also while things are still starting.
   const stopAsked = stopSignal();
-  const { home, simulate, ollama, address, port } = options.value;
-  const runtime = await createRuntime({ host: 'browser', home, simulate, ollamaUrl: ollama });
+  const { home, simulate, ollama, log, address, port } = options.value;
+  const runtime = await createRuntime({ host: 'browser', home, simulate, ollamaUrl: ollama, serverLog: log });
   if (!runtime.ok) return fail(runtime.denial);
   const host = await startWebHost({
     door: runtime.value,
@@ -52,6 +52,7 @@ export interface WebOptions {
   readonly open: boolean;
   readonly home: string | undefined;
   readonly ollama: string | undefined;
+  readonly log: string | undefined;
   readonly address: string | undefined;
   readonly port: number | undefined;
 }
@@ -73,7 +74,7 @@ export function readWebOptions(args: readonly string[]): Result<WebOptions> {
       next: 'Leave it out to use 11480 or the next free one.',
     });
   }
-  for (const name of ['home', 'ollama', 'host'] as const) {
+  for (const name of ['home', 'ollama', 'log', 'host'] as const) {
     if (values[name]?.trim() === '')
       return denied('bad-input', `--${name} is empty.`, {
         field: `--${name}`,
@@ -86,6 +87,7 @@ export function readWebOptions(args: readonly string[]): Result<WebOptions> {
     open: values.open ?? true,
     home: values.home,
     ollama: values.ollama,
+    log: values.log,
     address: values.host,
     port,
   });
@@ -97,6 +99,7 @@ const known = {
   open: { type: 'boolean' },
   home: { type: 'string' },
   ollama: { type: 'string' },
+  log: { type: 'string' },
   host: { type: 'string' },
   port: { type: 'string' },
 } as const;
@@ -105,6 +108,7 @@ const helpText = `Spillway in the browser.
 
   --simulate        use the built-in simulator instead of an Ollama
   --ollama URL      the Ollama to use (default: OLLAMA_HOST, else http://127.0.0.1:11434)
+  --log FILE        the server's log, for exact verdicts: a file, journal, serve (start ollama here), or off
   --port N          listen on this port (default: ${WEB_PORT}, or the next free one; 0: any)
   --host ADDRESS    listen on this address (default: 127.0.0.1, this machine only)
   --home FOLDER     keep data here (default: SPILLWAY_HOME, else the platform's folder)

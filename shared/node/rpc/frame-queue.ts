@@ -115,6 +115,7 @@ function keyOf(event: EngineEvent): string | null {
     case 'cell-changed':
       return `cell ${JSON.stringify([event.runId, event.cell.plan.key])}`;
     case 'server-changed':
+    case 'server-log-changed':
     case 'settings-changed':
       return event.type;
     default:

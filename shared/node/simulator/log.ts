@@ -16,6 +16,8 @@ export interface SimulatorLog {
   raw(line: string): void;
   access(status: number, elapsedNs: number, method: string, path: string): void;
   lines(): readonly string[];
+  /** Every line from here on, as it is written. */
+  onLine(listener: (line: string) => void): () => void;
   /** Lines that fell out of the ring. */
   dropped(): number;
   close(): Promise<void>;
@@ -24,6 +26,7 @@ export interface SimulatorLog {
 export function createLog(options: { debug: boolean; file: string | null }): SimulatorLog {
   const ring: string[] = [];
   let dropped = 0;
+  const listeners = new Set<(line: string) => void>();
   const file = options.file === null ? null : openFile(options.file);
 
   function put(line: string): void {
@@ -33,6 +36,7 @@ export function createLog(options: { debug: boolean; file: string | null }): Sim
       dropped += ringLinesMax / 10;
     }
     file?.write(`${line}\n`);
+    for (const listener of listeners) listener(line);
   }
 
   return {
@@ -50,6 +54,10 @@ export function createLog(options: { debug: boolean; file: string | null }): Sim
       );
     },
     lines: () => ring,
+    onLine(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     dropped: () => dropped,
     close: async () => file?.close(),
   };

@@ -24,6 +24,7 @@ export function registerRun(program: Command): void {
       0,
     )
     .option('--ollama <url>', 'address of the server (default: OLLAMA_HOST, else http://127.0.0.1:11434)')
+    .option('--log <file>', "the server's log, for exact verdicts: a file, journal, serve (start ollama here), or off")
     .option('--model <name>', 'model to run, in place of the ones in the file; may be repeated', collected, [])
     .option('--seed <number>', 'seed of documents and of the first repeat', parsedWhole(0, 2_147_483_000))
     .option('--csv <file>', 'write one CSV row a cell, as they finish; - is stdout')
