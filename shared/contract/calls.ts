@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { callIdSchema, cellKeySchema, runIdSchema } from './ids.ts';
 import { estimateSchema, preflightSchema } from './estimates.ts';
 import { bytesSchema, charactersSchema, millisecondsSchema, tokensSchema } from './units.ts';
-import { needleOutcomeSchema, truncationVerdictSchema } from './verdicts.ts';
+import { needleOutcomeSchema, reasoningVerdictSchema, truncationVerdictSchema } from './verdicts.ts';
 
 export const messageSchema = z.strictObject({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
@@ -38,6 +38,19 @@ export const numPredictSchema = z
   .min(1, 'num_predict must be at least 1: 0 takes every bound off on most models')
   .max(10_000_000, 'num_predict must be at most 10,000,000');
 
+/**
+ * Thinking is stopped from this side after `tokensMax` tokens, which the server knows nothing of. What was thought is kept;
+ * `ask-again` then asks once more for the answer only, as a call of its own.
+ */
+export const thinkingCapSchema = z.strictObject({
+  tokensMax: z
+    .int('the thinking cap must be a whole number')
+    .min(1, 'the thinking cap must be at least 1; leave it out for no cap')
+    .max(10_000_000, 'the thinking cap must be at most 10,000,000'),
+  then: z.enum(['stop', 'ask-again']).default('stop'),
+});
+export type ThinkingCap = z.infer<typeof thinkingCapSchema>;
+
 /** numCtx null = server default (the option is left out). think `default` = the field is left out. */
 export const callRequestSchema = z.strictObject({
   model: z.string().trim().min(1, 'choose a model').max(500),
@@ -54,6 +67,9 @@ export const callRequestSchema = z.strictObject({
   needles: z.array(needleSchema).max(20).default([]),
   /** Wall clock limit for the whole call. */
   timeoutMs: millisecondsSchema.optional(),
+  thinkingCap: thinkingCapSchema.optional(),
+  /** Asked for where the server has them. */
+  logprobs: z.boolean().optional(),
 });
 export type CallRequest = z.infer<typeof callRequestSchema>;
 
@@ -66,7 +82,7 @@ export const replySchema = z.strictObject({
   status: z.int().nullable(),
   ending: z.enum(endings),
   /** Why it was aborted: the person, or a limit. */
-  abortedBy: z.enum(['person', 'timeout', 'shutdown']).nullable(),
+  abortedBy: z.enum(['person', 'timeout', 'shutdown', 'thinking-cap']).nullable(),
   done: z.boolean().nullable(),
   doneReason: z.string().nullable(),
   promptEvalCount: tokensSchema.nullable(),
@@ -100,6 +116,18 @@ export const needleReadingSchema = z.strictObject({
   said: z.string().nullable(),
 });
 
+/** The answer itself stands in the reply; `probableAnswer` is cut at 2,000 characters. */
+export const callReasoningSchema = reasoningVerdictSchema.omit({ answer: true });
+export type CallReasoning = z.infer<typeof callReasoningSchema>;
+
+/** The call whose thinking was stopped, and which this one asks again for the answer. thinkingTokens: as counted while it ran. */
+export const askedAfterSchema = z.strictObject({
+  callId: callIdSchema,
+  thinkingTokens: tokensSchema,
+  promptEvalCount: tokensSchema.nullable(),
+  wallMs: millisecondsSchema,
+});
+
 /** The stored row. Everything a person needs to repeat the call or to judge the verdict. */
 export const callRecordSchema = z.strictObject({
   id: callIdSchema,
@@ -126,6 +154,9 @@ export const callRecordSchema = z.strictObject({
   truncation: truncationVerdictSchema,
   needle: needleOutcomeSchema,
   needles: z.array(needleReadingSchema),
+  /** Not there on rows of versions that did not judge it; null for a call that never left. */
+  reasoning: callReasoningSchema.nullable().optional(),
+  askedAfter: askedAfterSchema.nullable().optional(),
 });
 export type CallRecord = z.infer<typeof callRecordSchema>;
 

@@ -1,7 +1,8 @@
-/** The context experiment: axes, plan, cells, runs (design, sections 5 and 6; the default is the classic experiment). */
+/** Experiments: axes, plan, cells, runs (design, sections 5 and 6; the default is the classic context experiment). */
 import { z } from 'zod';
 import { callSummarySchema, numCtxSchema, numPredictSchema, policySchema, thinkSchema } from './calls.ts';
 import { cellKeySchema, documentIdSchema, runIdSchema } from './ids.ts';
+import { reasoningCellPlanSchema, reasoningExperimentSchema } from './reasoning.ts';
 import { millisecondsSchema, tokensSchema } from './units.ts';
 
 /** A size in characters (number), or in tokens (aimed at with the estimate). */
@@ -51,7 +52,9 @@ export type ContextExperiment = z.infer<typeof contextExperimentSchema>;
 export const presets = ['needle-first', 'needle-last', 'needle-anywhere'] as const;
 
 /** One call to make. `index` is the place in running order: grouped by model and num_ctx so that nothing reloads twice. */
-export const cellPlanSchema = z.strictObject({
+export const contextCellPlanSchema = z.strictObject({
+  /** Left out: rows of versions that knew one kind have none. */
+  kind: z.literal('context').optional(),
   key: cellKeySchema,
   index: z.int().nonnegative(),
   model: z.string(),
@@ -65,6 +68,9 @@ export const cellPlanSchema = z.strictObject({
   seed: z.int(),
   warmUp: z.boolean(),
 });
+export type ContextCellPlan = z.infer<typeof contextCellPlanSchema>;
+
+export const cellPlanSchema = z.union([reasoningCellPlanSchema, contextCellPlanSchema]);
 export type CellPlan = z.infer<typeof cellPlanSchema>;
 
 export const planSummarySchema = z.strictObject({
@@ -76,23 +82,34 @@ export const planSummarySchema = z.strictObject({
   timeMs: millisecondsSchema.nullable(),
   /** Said on screen: a window that is clamped to the trained one, a model that is missing, a size that cannot fit. */
   warnings: z.array(z.string()),
+  /** Variants that cannot work and are not run; each is in the warnings too. */
+  leftOut: z.array(z.strictObject({ model: z.string(), variant: z.string(), reason: z.string() })).optional(),
 });
 export type PlanSummary = z.infer<typeof planSummarySchema>;
 
 export const cellStates = ['waiting', 'running', 'done', 'failed', 'cancelled'] as const;
 /** A cell on screen: its plan, its state and, when it ran, the summary of its call. */
-export const cellSchema = z.strictObject({
-  plan: cellPlanSchema,
+const cellResult = {
   state: z.enum(cellStates),
   documentCharacters: z.int().nonnegative().nullable(),
   call: callSummarySchema.nullable(),
-});
+};
+export const contextCellSchema = z.strictObject({ plan: contextCellPlanSchema, ...cellResult });
+export type ContextCell = z.infer<typeof contextCellSchema>;
+export const reasoningCellSchema = z.strictObject({ plan: reasoningCellPlanSchema, ...cellResult });
+export type ReasoningCell = z.infer<typeof reasoningCellSchema>;
+export const cellSchema = z.union([reasoningCellSchema, contextCellSchema]);
 export type Cell = z.infer<typeof cellSchema>;
 
+export const isReasoningCell = (cell: Cell): cell is ReasoningCell => cell.plan.kind === 'reasoning';
+export const isContextCell = (cell: Cell): cell is ContextCell => cell.plan.kind !== 'reasoning';
+
+export const experimentSchema = z.discriminatedUnion('kind', [contextExperimentSchema, reasoningExperimentSchema]);
+export type Experiment = z.infer<typeof experimentSchema>;
+
 export const runStates = ['running', 'done', 'cancelled', 'interrupted', 'failed'] as const;
-export const runSummarySchema = z.strictObject({
+const runFields = {
   id: runIdSchema,
-  kind: z.literal('context'),
   name: z.string(),
   state: z.enum(runStates),
   createdAt: z.iso.datetime(),
@@ -100,7 +117,6 @@ export const runSummarySchema = z.strictObject({
   simulated: z.boolean(),
   server: z.string(),
   serverVersion: z.string().nullable(),
-  experiment: contextExperimentSchema,
   cellsTotal: z.int(),
   cellsDone: z.int(),
   cellsFailed: z.int(),
@@ -110,7 +126,20 @@ export const runSummarySchema = z.strictObject({
   etaMs: millisecondsSchema.nullable(),
   warnings: z.array(z.string()),
   error: z.string().nullable(),
+};
+export const contextRunSchema = z.strictObject({
+  ...runFields,
+  kind: z.literal('context'),
+  experiment: contextExperimentSchema,
 });
+export type ContextRun = z.infer<typeof contextRunSchema>;
+export const reasoningRunSchema = z.strictObject({
+  ...runFields,
+  kind: z.literal('reasoning'),
+  experiment: reasoningExperimentSchema,
+});
+export type ReasoningRun = z.infer<typeof reasoningRunSchema>;
+export const runSummarySchema = z.discriminatedUnion('kind', [contextRunSchema, reasoningRunSchema]);
 export type RunSummary = z.infer<typeof runSummarySchema>;
 
 export const csvProfiles = ['machine', 'spreadsheet'] as const;
