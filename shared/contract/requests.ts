@@ -15,6 +15,7 @@ import {
 } from './experiments.ts';
 import { explainInputSchema, explanationSchema } from './explain.ts';
 import { callIdSchema, cellKeySchema, documentIdSchema, runIdSchema } from './ids.ts';
+import { reasoningExperimentSchema, reasoningPresets, reasoningSummarySchema } from './reasoning.ts';
 import { modelFactsSchema, serverLogSchema, serverStatusSchema } from './server.ts';
 import { settingsPatchSchema, settingsSchema } from './settings.ts';
 
@@ -78,6 +79,15 @@ export const requests = {
   },
   'context.plan': { params: contextExperimentSchema, result: planSummarySchema },
   'context.start': { params: contextExperimentSchema, result: z.strictObject({ runId: runIdSchema }) },
+  'reasoning.plan': { params: reasoningExperimentSchema, result: planSummarySchema },
+  'reasoning.start': { params: reasoningExperimentSchema, result: z.strictObject({ runId: runIdSchema }) },
+  /** The ready experiment for a model: variants it cannot run are left out and named in the warnings. */
+  'reasoning.preset': {
+    params: z.strictObject({ name: z.enum(reasoningPresets).default('prime'), model: z.string().min(1).max(500) }),
+    result: z.strictObject({ experiment: reasoningExperimentSchema, warnings: z.array(z.string()) }),
+  },
+  /** The lanes of a run over their repeats, as far as it has come. */
+  'reasoning.summary': { params: z.strictObject({ runId: runIdSchema }), result: reasoningSummarySchema },
   'run.list': {
     params: z.strictObject({
       search: z.string().max(500).default(''),
