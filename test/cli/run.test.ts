@@ -261,6 +261,13 @@ test('a server that goes away in a sweep ends it with 1; the reason and the next
   );
 });
 
+test('a model that cannot answer is said before its cells fail', async () => {
+  const path = file('x.yaml', 'model: sim-embed\nnum_ctx: 512\nsizes: [500]\nwarm_up: false');
+  const { code, stderr } = await spillway(['run', path, '--simulate']);
+  expect(code).toBe(1);
+  expect(stderr).toContain('Note: sim-embed only makes embeddings; its cells will fail. Choose another model.');
+});
+
 test.each([
   [500, '{"error":"boom"}', 'gave no list of its models: boom.'],
   [200, '<html>no</html>', 'answers, but is not Ollama.'],

@@ -1,7 +1,7 @@
 /** From the axes of an experiment to the list of calls, in the order in which they run. */
 import { item } from './item.ts';
 import { type Result, denied, ok } from '../../contract/denials.ts';
-import type { CellPlan, ContextExperiment, DocumentSize, PlanSummary } from '../../contract/experiments.ts';
+import type { ContextCellPlan, ContextExperiment, DocumentSize, PlanSummary } from '../../contract/experiments.ts';
 import type { CellKey } from '../../contract/ids.ts';
 import { type Milliseconds, type Tokens, tokens } from '../../contract/units.ts';
 import { smallestDocument } from './document.ts';
@@ -14,7 +14,7 @@ export const CELLS_MAX = 20_000;
  * first of each such group is a warm-up, when the experiment wants them. The same experiment gives the same keys in the same
  * order. Denied: more than CELLS_MAX cells, a document too small for its needles.
  */
-export function planContext(experiment: ContextExperiment): Result<CellPlan[]> {
+export function planContext(experiment: ContextExperiment): Result<ContextCellPlan[]> {
   const axes = distinctAxes(experiment);
   const tooSmall = findTooSmall(experiment);
   if (tooSmall !== null) return tooSmall;
@@ -48,6 +48,8 @@ export interface PlanModelFacts {
   readonly trainedContext: number | null;
   /** The window that calls without num_ctx ran in, null when none was seen. */
   readonly defaultNumCtx: number | null;
+  /** Left out = not known. */
+  readonly embeddingOnly?: boolean;
 }
 
 export interface PlanKnowledge {
@@ -59,7 +61,7 @@ export interface PlanKnowledge {
 /** For the line above the start button. tokensMax charges every document at two characters a token or its asked tokens. */
 export function planSummary(
   experiment: ContextExperiment,
-  cells: readonly CellPlan[],
+  cells: readonly ContextCellPlan[],
   known: PlanKnowledge,
 ): PlanSummary {
   let tokensMax = 0;
@@ -93,7 +95,7 @@ export function evaluatedTokens(size: DocumentSize, window: number | null): numb
 }
 
 /** A warm-up asks for few tokens: it is there to load the model. */
-export function outputTokens(experiment: ContextExperiment, cell: CellPlan): number {
+export function outputTokens(experiment: ContextExperiment, cell: ContextCellPlan): number {
   return cell.warmUp ? Math.min(experiment.numPredict, WARM_UP_NUM_PREDICT) : experiment.numPredict;
 }
 
@@ -106,13 +108,13 @@ interface Axes {
   readonly numCtx: readonly (number | null)[];
   readonly sizes: readonly DocumentSize[];
   readonly depths: readonly (readonly number[])[];
-  readonly routes: readonly CellPlan['route'][];
-  readonly policies: readonly CellPlan['policy'][];
+  readonly routes: readonly ContextCellPlan['route'][];
+  readonly policies: readonly ContextCellPlan['policy'][];
 }
 
-function listCells(experiment: ContextExperiment, axes: Axes): CellPlan[] {
-  const cells: CellPlan[] = [];
-  const push = (cell: Omit<CellPlan, 'index' | 'key'>): void => {
+function listCells(experiment: ContextExperiment, axes: Axes): ContextCellPlan[] {
+  const cells: ContextCellPlan[] = [];
+  const push = (cell: Omit<ContextCellPlan, 'index' | 'key'>): void => {
     cells.push({ key: cellKey(cell), index: cells.length, ...cell });
   };
   for (const model of axes.models) {
@@ -149,8 +151,8 @@ function listCells(experiment: ContextExperiment, axes: Axes): CellPlan[] {
 function warmUp(
   experiment: ContextExperiment,
   axes: Axes,
-  policy: CellPlan['policy'],
-): Omit<CellPlan, 'index' | 'key' | 'model' | 'numCtx'> {
+  policy: ContextCellPlan['policy'],
+): Omit<ContextCellPlan, 'index' | 'key' | 'model' | 'numCtx'> {
   return {
     size: WARM_UP_CHARACTERS,
     depths: [0],
@@ -218,6 +220,10 @@ function planWarnings(experiment: ContextExperiment, known: PlanKnowledge): stri
       warnings.push(`${model} is not on this server; its cells will fail. Pull it, or choose another model.`);
       continue;
     }
+    if (facts.embeddingOnly === true) {
+      warnings.push(`${model} only makes embeddings; its cells will fail. Choose another model.`);
+      continue;
+    }
     for (const numCtx of axes.numCtx) {
       if (numCtx !== null && facts.trainedContext !== null && numCtx > facts.trainedContext) {
         warnings.push(
@@ -244,7 +250,7 @@ const pessimisticTokens = (size: DocumentSize): number =>
 const sizeName = (size: DocumentSize): string => (typeof size === 'number' ? `${size}c` : `${size.tokens}t`);
 
 /** Readable, made of the axes only, at most 200 characters. Long names are cut and told apart by a hash. */
-function cellKey(cell: Omit<CellPlan, 'index' | 'key'>): CellKey {
+function cellKey(cell: Omit<ContextCellPlan, 'index' | 'key'>): CellKey {
   const window = cell.numCtx === null ? 'default' : String(cell.numCtx);
   const parts = [
     clipped(cell.model, 80),

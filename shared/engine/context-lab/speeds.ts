@@ -16,13 +16,15 @@ export function createSpeeds(): Speeds {
       if (!byModel.has(call.model) && byModel.size >= MODELS_MAX) return;
       byModel.set(call.model, sums);
       fade(sums);
+      const told = call.promptEvalDurationMs + (call.evalDurationMs ?? 0) + (call.loadDurationMs ?? 0);
+      // A simulator that does not wait tells of time that never passed.
+      const passed = told > call.wallMs ? call.wallMs / told : 1;
       sums.promptTokens += call.promptEvalCount;
-      sums.promptMs += call.promptEvalDurationMs;
+      sums.promptMs += call.promptEvalDurationMs * passed;
       if (call.evalCount !== null && call.evalDurationMs !== null) {
         sums.outputTokens += call.evalCount;
-        sums.outputMs += call.evalDurationMs;
+        sums.outputMs += call.evalDurationMs * passed;
       }
-      const told = call.promptEvalDurationMs + (call.evalDurationMs ?? 0) + (call.loadDurationMs ?? 0);
       sums.calls += 1;
       sums.restMs += Math.max(0, call.wallMs - told);
     },

@@ -84,6 +84,7 @@ export function createRunner(parts: RunnerParts): Runner {
       model: (model) => ({
         there: listed === null ? null : listed.has(withTag(model)),
         trainedContext: facts.get(model)?.trainedContext ?? null,
+        embeddingOnly: facts.get(model)?.embeddingOnly ?? false,
         defaultNumCtx: defaultWindows.get(model) ?? null,
       }),
       callMs: (model, promptTokens, outputTokens) => speeds.callMs(model, promptTokens, outputTokens),

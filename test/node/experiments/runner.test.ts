@@ -218,7 +218,7 @@ describe('when cells fail', () => {
     expect(made.pauses).toEqual([250, 500, 1_000, 2_000]);
     expect(made.store.run(runId)).toMatchObject({
       state: 'failed',
-      error: '5 calls in a row did not reach the server: connection refused Start the server, then resume the run.',
+      error: '5 calls in a row did not reach the server: connection refused. Start the server, then resume the run.',
     });
     isDown = false;
     must(await made.runner.resume(runId));
