@@ -132,7 +132,7 @@ function obedienceOf(
 }
 
 /** Characters up to which a text without planning is rather the answer itself. */
-const PLAIN_ANSWER_MAX = 120;
+const PLAIN_ANSWER_MAX = 80;
 
 function isPlainAnswer(text: string): boolean {
   return text.trim().length <= PLAIN_ANSWER_MAX && !isPlanning(text);

@@ -38,7 +38,7 @@ const SIGNS: readonly Sign[] = [
       'gi',
     ),
   ),
-  sign(2, /\b(?:let me|let's|let’s) see\s*[.,:…\n]/gi),
+  sign(2, /\b(?:let me|let us|let's|let’s) see\s*[.,:…\n]/gi),
   sign(2, /(?:^|[.!?\n]\s*)user (?:asks?|wants?|says?|is asking|needs?)\b/gi),
   sign(
     2,
@@ -49,8 +49,8 @@ const SIGNS: readonly Sign[] = [
     /\bthe (?:question|problem|prompt|request|task|instructions?) (?:is asking|asks|wants|says|requires|is about|seems)\b/gi,
   ),
   // About one's own next step.
-  sign(2, new RegExp(`\\b(?:let me|let's|let’s|lemme)${SOFTENED} (?:${INNER})\\b`, 'gi')),
-  sign(1, new RegExp(`\\b(?:let me|let's|let’s|lemme)${SOFTENED} (?:${OUTER})\\b`, 'gi')),
+  sign(2, new RegExp(`\\b(?:let me|let us|let's|let’s|lemme)${SOFTENED} (?:${INNER})\\b`, 'gi')),
+  sign(1, new RegExp(`\\b(?:let me|let us|let's|let’s|lemme)${SOFTENED} (?:${OUTER})\\b`, 'gi')),
   sign(
     2,
     new RegExp(
@@ -150,7 +150,7 @@ export function isCircling(text: string): boolean {
 const CIRCLE_TAIL = 1_600;
 const CIRCLE = /(?<passage>[^]{8,300}?)\k<passage>{3,}[^]{0,300}$/;
 const DOUBT =
-  /\b(?:again|check|sure|certain|maybe|perhaps|wait|verify|hmm+|recheck|think|try|consider|recompute|doubt|wrong|right|once more|nochmal|vielleicht|sicher|prüfen|encore|vérifier|otra vez|quizás)\b|再|也许|检查|もう一度|確認|다시|снова|провер/iu;
+  /\b(?:again|check(?:s|ed|ing)?|sure|certain|maybe|perhaps|wait|verif\p{L}+|hmm+|re(?:check|count|comput|calculat|consider|think|test)\p{L}*|think(?:ing)?|try(?:ing)?|test(?:ing)?|consider(?:ing)?|comput\p{L}+|doubt|wrong|right|next|another|still|once more|nochmal|vielleicht|sicher|prüfen|encore|vérifier|otra vez|quizás)\b|再|也许|检查|もう一度|確認|다시|снова|провер/iu;
 
 /** Quoted speech and code are somebody else's words. */
 function withoutCode(text: string): string {
