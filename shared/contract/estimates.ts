@@ -14,7 +14,11 @@ export const estimateSchema = z.strictObject({
 export type Estimate = z.infer<typeof estimateSchema>;
 
 /** A half-open range [from, to) of UTF-16 units in one message (index in the list that is sent). */
-export const lostRangeSchema = z.strictObject({ message: z.int().nonnegative(), from: charactersSchema, to: charactersSchema });
+export const lostRangeSchema = z.strictObject({
+  message: z.int().nonnegative(),
+  from: charactersSchema,
+  to: charactersSchema,
+});
 export type LostRange = z.infer<typeof lostRangeSchema>;
 
 export const preflightSchema = z.strictObject({
@@ -39,3 +43,20 @@ export const preflightSchema = z.strictObject({
   sentence: z.string(),
 });
 export type Preflight = z.infer<typeof preflightSchema>;
+
+/**
+ * What was learned about a model and a script from uncut calls. median, low, high: characters (UTF-16 units) per token of the
+ * text without template; null where the calls did not say how long their texts were. samples: different ones in use;
+ * samplesSeen: all that ever taught. factor: counted tokens for one of the script table.
+ */
+export const calibrationRowSchema = z.strictObject({
+  model: z.string(),
+  script: z.string(),
+  samples: z.int().nonnegative(),
+  samplesSeen: z.int().nonnegative(),
+  median: z.number().positive().nullable(),
+  low: z.number().positive().nullable(),
+  high: z.number().positive().nullable(),
+  factor: z.number().positive(),
+});
+export type CalibrationRow = z.infer<typeof calibrationRowSchema>;

@@ -6,11 +6,18 @@ import type { Message } from '../../contract/calls.ts';
 import type { Estimate } from '../../contract/estimates.ts';
 import { type Tokens, characters, tokens } from '../../contract/units.ts';
 import { type TableCount, createTextCounter } from './estimator.ts';
-import { type LearnedRatio, type ScriptRatio, usableRatio } from './learned.ts';
+import {
+  type LearnedRatio,
+  TEMPLATE_TOKENS,
+  type TemplateRatio,
+  unsureOf,
+  usableRatio,
+  usableTemplate,
+} from './calibration.ts';
 import type { Script } from './scripts.ts';
 
-export { learnRatio } from './learned.ts';
-export type { LearnedRatio, RatioSample, ScriptRatio } from './learned.ts';
+export { TEMPLATE_TOKENS, calibrationRows, learnRatio, learnedRange } from './calibration.ts';
+export type { LearnedRatio, RatioSample, ScriptRatio } from './calibration.ts';
 export type { Script } from './scripts.ts';
 
 /**
@@ -42,7 +49,7 @@ export function createEstimator(): Estimator {
   const counter = createTextCounter();
   return {
     push: (text) => counter.push(text),
-    estimate: (learned) => bandOf(counter.count(), learned),
+    estimate: (learned) => textBand(counter.count(), learned),
   };
 }
 
@@ -56,24 +63,23 @@ export function estimateMessages(
     counter.push(message.content);
     return counter.count();
   });
-  const template = templateOf(messages.length);
   const heaviest = counts.reduce<TableCount | null>(
     (most, one) => (most === null || one.likely > most.likely ? one : most),
     null,
   );
-  const sum: TableCount = {
-    low: counts.reduce((total, one) => total + one.low, 0) + template.low,
-    likely: counts.reduce((total, one) => total + one.likely, 0) + template.likely,
-    high: counts.reduce((total, one) => total + one.high, 0) + template.high,
-    characters: counts.reduce((total, one) => total + one.characters, 0),
-    script: heaviest?.script ?? 'latin',
-  };
+  const script = heaviest?.script ?? 'latin';
+  const table = sumOf([...counts, templateOf(messages.length, null)]);
+  // Each text by its own script: what is known of English says nothing about the Japanese message beside it.
+  const total = sumOf([
+    ...counts.map((one) => withRatio(one, learned)),
+    templateOf(messages.length, usableTemplate(learned)),
+  ]);
   return {
-    total: bandOf(sum, learned),
-    messages: counts.map((one) => bandOf(one, learned)),
-    templateTokens: tokens(template.likely),
-    script: sum.script,
-    tableTokens: sum.likely,
+    total: bandOf(total, usableRatio(learned, script) === null ? 'script-table' : 'learned'),
+    messages: counts.map((one) => textBand(one, learned)),
+    templateTokens: tokens(messages.length * TEMPLATE_TOKENS),
+    script,
+    tableTokens: table.likely,
   };
 }
 
@@ -90,49 +96,75 @@ export function countedEstimate(promptTokens: number, promptCharacters: number):
   };
 }
 
-/** Roles, markers and turn ends: about 8 tokens a message measured; 24 for one message where the markers are spelt out as text. */
-export const TEMPLATE_TOKENS = 8;
+/** Roles, markers and turn ends: 24 for one message where the markers are spelt out as text. */
 const TEMPLATE_TOKENS_HIGH = 15;
+/** How far the next call may be over the most that was seen: a marker or a word more. */
+const TEMPLATE_STRAY_TOKENS = 4;
 const TEMPLATE_TOKENS_HIGH_ONCE = 10;
 
-function templateOf(messages: number): { readonly low: number; readonly likely: number; readonly high: number } {
-  if (messages === 0) return { low: 0, likely: 0, high: 0 };
-  // A template may be empty, so nothing of it counts as certain.
+type Band = Pick<TableCount, 'low' | 'likely' | 'high' | 'characters'>;
+
+/** A learned template moves the likely count; the pessimistic side only up: another route of this model may spell more out. */
+function templateOf(messages: number, learned: TemplateRatio | null): Band {
+  if (messages === 0) return { low: 0, likely: 0, high: 0, characters: 0 };
+  const others = messages - 1;
   return {
+    // A template may be empty, so nothing of it counts as certain.
     low: 0,
-    likely: messages * TEMPLATE_TOKENS,
-    high: TEMPLATE_TOKENS_HIGH_ONCE + messages * TEMPLATE_TOKENS_HIGH,
+    likely: (learned?.likely ?? TEMPLATE_TOKENS) + others * TEMPLATE_TOKENS,
+    high:
+      Math.max(TEMPLATE_TOKENS_HIGH_ONCE + TEMPLATE_TOKENS_HIGH, (learned?.high ?? 0) + TEMPLATE_STRAY_TOKENS) +
+      others * TEMPLATE_TOKENS_HIGH,
+    characters: 0,
+  };
+}
+
+function sumOf(parts: readonly Band[]): Band {
+  return {
+    low: parts.reduce((total, one) => total + one.low, 0),
+    likely: parts.reduce((total, one) => total + one.likely, 0),
+    high: parts.reduce((total, one) => total + one.high, 0),
+    characters: parts.reduce((total, one) => total + one.characters, 0),
   };
 }
 
 /** Shown for an empty text, where nothing can be divided. */
 const CHARACTERS_PER_TOKEN_START = 3.6;
 
-function bandOf(count: TableCount, learned: LearnedRatio | null | undefined): Estimate {
-  const ratio = usableRatio(learned, count.script);
-  const { low, likely, high } = ratio === null ? count : withRatio(count, ratio);
-  const likelyTokens = Math.max(Math.round(likely), Math.floor(low));
+function textBand(count: TableCount, learned: LearnedRatio | null | undefined): Estimate {
+  return bandOf(withRatio(count, learned), usableRatio(learned, count.script) === null ? 'script-table' : 'learned');
+}
+
+function bandOf(band: Band, source: Estimate['source']): Estimate {
+  const likelyTokens = Math.max(Math.round(band.likely), Math.floor(band.low));
   return {
-    low: tokens(Math.floor(low)),
+    low: tokens(Math.floor(band.low)),
     likely: tokens(likelyTokens),
-    high: tokens(Math.max(Math.ceil(high), likelyTokens)),
-    characters: characters(count.characters),
-    charactersPerToken: perToken(count.characters, likelyTokens),
-    source: ratio === null ? 'script-table' : 'learned',
+    high: tokens(Math.max(Math.ceil(band.high), likelyTokens)),
+    characters: characters(band.characters),
+    charactersPerToken: perToken(band.characters, likelyTokens),
+    source,
   };
 }
 
 /**
- * What was learned moves the likely count and brings the pessimistic side as near as the samples agreed. `low` stays what the
- * table says: verdicts rest on it, and the next text of this script may be in another language.
+ * What was learned moves the likely count and brings the pessimistic side as near as the samples agreed; one or two samples do
+ * not yet narrow it fully. `low` stays what the table says: verdicts rest on it, and the next text of this script may be in
+ * another language.
  */
-function withRatio(
-  count: TableCount,
-  ratio: ScriptRatio,
-): { readonly low: number; readonly likely: number; readonly high: number } {
+function withRatio(count: TableCount, learned: LearnedRatio | null | undefined): Band {
+  const ratio = usableRatio(learned, count.script);
+  if (ratio === null) return count;
   const likely = count.likely * ratio.factor;
-  const unsure = Math.max(0.1, ratio.spread * 1.5) + (ratio.weight < 5 ? 0.1 : 0);
-  return { low: Math.min(likely, count.low), likely, high: likely * (1 + unsure) };
+  const tableHigh = count.high * ratio.factor;
+  const learnedHigh = likely * (1 + unsureOf(ratio));
+  const tableShare = Math.max(0, 3 - ratio.weight) / 2;
+  return {
+    low: Math.min(likely, count.low),
+    likely,
+    high: Math.max(learnedHigh, likely + (tableHigh - likely) * Math.min(1, tableShare)),
+    characters: count.characters,
+  };
 }
 
 function perToken(units: number, tokenCount: number): number {
