@@ -1,5 +1,5 @@
 /** The axes of a run as choices: which values there are, what they are called, what stands across and down. Pure. */
-import type { CellPlan } from '../../../shared/contract/experiments.ts';
+import type { ContextCellPlan } from '../../../shared/contract/experiments.ts';
 import { count, short } from '../../format/numbers.ts';
 import { sizeKey, windowOf } from './trials.ts';
 import type { Trial } from './trials.ts';
@@ -89,7 +89,7 @@ export function inView(trial: Trial, view: MapView): boolean {
   return axisNames.every((name) => view.fixed[name] === undefined || valueKey(trial.plan, name) === view.fixed[name]);
 }
 
-export function valueKey(plan: CellPlan, name: AxisName): string {
+export function valueKey(plan: ContextCellPlan, name: AxisName): string {
   switch (name) {
     case 'size':
       return sizeKey(plan.size);
@@ -106,7 +106,7 @@ export function valueKey(plan: CellPlan, name: AxisName): string {
   }
 }
 
-export function valueText(plan: CellPlan, name: AxisName): string {
+export function valueText(plan: ContextCellPlan, name: AxisName): string {
   switch (name) {
     case 'size':
       return sizeText(plan);
@@ -120,7 +120,7 @@ export function valueText(plan: CellPlan, name: AxisName): string {
 }
 
 /** 40k, or 8k tok where the size was asked in tokens. */
-export function sizeText({ size }: Pick<CellPlan, 'size'>): string {
+export function sizeText({ size }: Pick<ContextCellPlan, 'size'>): string {
   return typeof size === 'number' ? short(size) : `${short(size.tokens)} tok`;
 }
 
@@ -139,7 +139,7 @@ export function trialName(trial: Trial): string {
   return `${sizeText(trial.plan)} at ${at}`;
 }
 
-function valueRank(plan: CellPlan, name: AxisName): number | null {
+function valueRank(plan: ContextCellPlan, name: AxisName): number | null {
   switch (name) {
     case 'size':
       return typeof plan.size === 'number' ? plan.size : plan.size.tokens * 4;

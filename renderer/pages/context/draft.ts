@@ -1,6 +1,6 @@
 /** The experiment that is being written. It outlives the page, and is filled from the run that is looked at. */
 import { create } from 'zustand';
-import type { ContextExperiment, RunSummary } from '../../../shared/contract/experiments.ts';
+import type { ContextExperiment, ContextRun } from '../../../shared/contract/experiments.ts';
 import { contextExperimentSchema, presets } from '../../../shared/contract/experiments.ts';
 import type { RunId } from '../../../shared/contract/ids.ts';
 import { WIDE_NUM_CTX, defaultExperiment, smallestModel } from '../../stores/default-probe.ts';
@@ -39,7 +39,7 @@ export const draft = {
       state.form === null ? state : { form: { ...state.form, name: '', ...patch }, touched: true, note: null },
     );
   },
-  fillFromRun: (run: RunSummary): void => {
+  fillFromRun: (run: ContextRun): void => {
     if (useDraft.getState().filledFrom === run.id) return;
     useDraft.setState({
       form: formOf(run.experiment, ownDocumentOf(run.experiment)),

@@ -1,7 +1,7 @@
 /** The sentence, what it costs, what is to be said before it starts, and how far it is. */
 import type { Denial } from '../../../shared/contract/denials.ts';
 import { presets } from '../../../shared/contract/experiments.ts';
-import type { Cell, PlanSummary, RunSummary } from '../../../shared/contract/experiments.ts';
+import type { ContextCell, PlanSummary, ContextRun } from '../../../shared/contract/experiments.ts';
 import type { CellKey } from '../../../shared/contract/ids.ts';
 import { count, counted, duration, roughDuration } from '../../format/numbers.ts';
 import { useClient } from '../../stores/engine-context.ts';
@@ -18,8 +18,8 @@ export interface ExperimentHeadProps {
   readonly plan: PlanSummary | null;
   readonly denial: Denial | null;
   readonly repeats: number;
-  readonly run: RunSummary | null;
-  readonly cells: ReadonlyMap<CellKey, Cell>;
+  readonly run: ContextRun | null;
+  readonly cells: ReadonlyMap<CellKey, ContextCell>;
   readonly edited: boolean;
   readonly blocked: string | null;
 }
@@ -135,7 +135,7 @@ const phaseWords: Readonly<Record<string, string>> = {
   judging: 'judging',
 };
 
-function Progress({ run, cells }: { run: RunSummary; cells: ReadonlyMap<CellKey, Cell> }) {
+function Progress({ run, cells }: { run: ContextRun; cells: ReadonlyMap<CellKey, ContextCell> }) {
   const live = useLivePhase(run.state === 'running' ? run.id : null);
   if (run.state === 'running') {
     const plan = live === null ? undefined : cells.get(live.cellKey as CellKey)?.plan;
@@ -152,7 +152,7 @@ function Progress({ run, cells }: { run: RunSummary; cells: ReadonlyMap<CellKey,
       </span>
     );
   }
-  const words: Readonly<Record<RunSummary['state'], string>> = {
+  const words: Readonly<Record<ContextRun['state'], string>> = {
     running: '',
     done: 'done',
     cancelled: 'stopped',

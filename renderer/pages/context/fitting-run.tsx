@@ -1,6 +1,6 @@
 /** The next step under a verdict: the window that holds the text, what a run there costs, and its button. */
 import { useState } from 'react';
-import type { ContextExperiment, RunSummary } from '../../../shared/contract/experiments.ts';
+import type { ContextExperiment, ContextRun } from '../../../shared/contract/experiments.ts';
 import { Button } from '../../components/button.tsx';
 import { count } from '../../format/numbers.ts';
 import { useClient } from '../../stores/engine-context.ts';
@@ -10,7 +10,7 @@ import { windowOf } from './trials.ts';
 import { costText, usePlan } from './use-plan.ts';
 
 export interface FittingRunProps {
-  readonly run: RunSummary;
+  readonly run: ContextRun;
   readonly reading: Reading;
   readonly trial: Trial | null;
   readonly siblings: readonly Trial[];
@@ -58,7 +58,7 @@ export function isShort({ cell, lost }: Reading): boolean {
 }
 
 /** The same text, needle, route and policy with as many repeats, in one window. */
-export function experimentAt(run: RunSummary, { plan, readings }: Trial, window: number): ContextExperiment {
+export function experimentAt(run: ContextRun, { plan, readings }: Trial, window: number): ContextExperiment {
   const { name: _name, ...experiment } = run.experiment;
   return {
     ...experiment,

@@ -158,6 +158,7 @@ const looks: Readonly<Record<HeatFill, string>> = {
   intact: 'border-line text-ink',
   lost: 'border-context bg-context text-(--on-context)',
   refused: 'border-context shadow-[inset_-4px_0_0_var(--context)] text-ink',
+  shifted: 'border-2 border-context border-dashed text-ink',
   full: 'border-2 border-context text-ink',
   unknown: 'border-field border-dotted text-ink',
   failed: 'border-field bg-sunk text-ink shadow-[inset_-4px_0_0_var(--plain)]',

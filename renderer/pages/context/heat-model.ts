@@ -1,5 +1,5 @@
 /** The heat map as values: rows, columns and squares, each with its words. Pure. */
-import type { NeedleOutcome } from '../../../shared/contract/verdicts.ts';
+import type { NeedleOutcome, TruncationKind } from '../../../shared/contract/verdicts.ts';
 import { count } from '../../format/numbers.ts';
 import { kindsText, lostSomething, needleWords } from '../../format/verdicts.ts';
 import { axisWords, inView, trialName, valueKey } from './axes.ts';
@@ -7,9 +7,12 @@ import type { AxisName, AxisValue, AxisValues, MapView } from './axes.ts';
 import { windowOf } from './trials.ts';
 import type { Trial } from './trials.ts';
 
-/** lost: part of the prompt was never read. refused: the server did not run it. full: the reply met the window. */
+/**
+ * lost: part of the prompt was never read. refused: the server did not run it. shifted: all was read, and part of it thrown
+ * away while the answer grew. full: the reply met the window.
+ */
 export type HeatFill =
-  'waiting' | 'running' | 'intact' | 'lost' | 'refused' | 'full' | 'unknown' | 'failed' | 'cancelled';
+  'waiting' | 'running' | 'intact' | 'lost' | 'refused' | 'shifted' | 'full' | 'unknown' | 'failed' | 'cancelled';
 
 export interface HeatSquare {
   readonly trial: Trial;
@@ -92,6 +95,7 @@ export const fillWords: Readonly<Record<HeatFill, string>> = {
   intact: 'intact',
   lost: 'cut',
   refused: 'refused',
+  shifted: 'shifted while answering',
   full: 'window full',
   unknown: 'cannot be told',
   failed: 'failed',
@@ -100,10 +104,13 @@ export const fillWords: Readonly<Record<HeatFill, string>> = {
 
 function lostWordOf(squares: readonly HeatSquare[]): string {
   const kinds = squares.flatMap(({ fill, trial }) =>
-    fill === 'lost' ? (trial.shown.cell.call?.truncation.kinds ?? []).filter((kind) => lostSomething([kind])) : [],
+    fill === 'lost' ? (trial.shown.cell.call?.truncation.kinds ?? []).filter(isCut) : [],
   );
   return kinds.length === 0 ? fillWords.lost : [...new Set(kinds)].map((kind) => kindsText([kind])).join(', ');
 }
+
+/** Of the prompt itself; a shift comes later, while the answer grows. */
+const isCut = (kind: TruncationKind): boolean => kind !== 'shifted' && lostSomething([kind]);
 
 function fillOf(trial: Trial): HeatFill {
   const { cell } = trial.shown;
@@ -111,8 +118,9 @@ function fillOf(trial: Trial): HeatFill {
   if (cell.call === null) return trial.state === 'failed' ? 'failed' : 'running';
   if (cell.state === 'failed') return cell.call.truncation.kinds.includes('refused') ? 'refused' : 'failed';
   const { kinds } = cell.call.truncation;
-  if (lostSomething(kinds)) return 'lost';
+  if (kinds.some(isCut)) return 'lost';
   if (kinds.includes('refused')) return 'refused';
+  if (kinds.includes('shifted')) return 'shifted';
   if (kinds.includes('window-full')) return 'full';
   return kinds.includes('intact') ? 'intact' : 'unknown';
 }

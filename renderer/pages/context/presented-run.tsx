@@ -1,6 +1,6 @@
 /** Presenter mode: one chart and one sentence, readable from the back of a room. */
 import { useMemo } from 'react';
-import type { RunSummary } from '../../../shared/contract/experiments.ts';
+import type { ContextRun } from '../../../shared/contract/experiments.ts';
 import { CliffChart } from '../../charts/cliff-chart.tsx';
 import { cliffModel } from '../../charts/cliff-model.ts';
 import { SimulatedTag } from '../../components/chip.tsx';
@@ -11,7 +11,7 @@ import { repliesText } from './trial-words.ts';
 import type { Lab, Trial } from './trials.ts';
 import { windowOf } from './trials.ts';
 
-export function PresentedRun({ run, lab }: { readonly run: RunSummary; readonly lab: Lab }) {
+export function PresentedRun({ run, lab }: { readonly run: ContextRun; readonly lab: Lab }) {
   const view = useMemo(() => mapViewOf(axisValues(lab.trials), {}), [lab]);
   const cliff = useMemo(() => cliffModel(cliffSeries(lab.trials, view)), [lab, view]);
   const worst = worstOf(lab.trials);
@@ -27,7 +27,7 @@ export function PresentedRun({ run, lab }: { readonly run: RunSummary; readonly 
   );
 }
 
-export function presentedSentence(worst: Trial | null, run: RunSummary, refused = 0): string {
+export function presentedSentence(worst: Trial | null, run: ContextRun, refused = 0): string {
   if (worst === null && refused > 0)
     return `${counted(refused, 'text')} ${refused === 1 ? 'was' : 'were'} refused as too long for the window; of the others nothing was lost.`;
   if (worst === null)

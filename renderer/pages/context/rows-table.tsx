@@ -116,7 +116,7 @@ const evaluatedColumn: Column<LabRow> = {
   id: 'evaluated',
   header: 'evaluated',
   help: 'prompt_eval_count as the server reported it.',
-  width: '80px',
+  width: '88px',
   numeric: true,
   text: (row) => count(call(row)?.promptEvalCount),
   cell: (row) => <b>{count(call(row)?.promptEvalCount)}</b>,

@@ -1,6 +1,6 @@
 /** A run: the pictures, its rows, and the pane of the cell that was picked. */
 import { useCallback, useMemo, useState, useSyncExternalStore } from 'react';
-import type { RunSummary } from '../../../shared/contract/experiments.ts';
+import type { ContextRun } from '../../../shared/contract/experiments.ts';
 import { Choice } from '../../components/field.tsx';
 import { count, counted } from '../../format/numbers.ts';
 import { axisValues } from './axes.ts';
@@ -12,7 +12,7 @@ import { TrialPane } from './trial-pane.tsx';
 import type { Lab, Reading, Trial } from './trials.ts';
 
 export interface RunViewProps {
-  readonly run: RunSummary;
+  readonly run: ContextRun;
   readonly lab: Lab;
   readonly loading: boolean;
 }
@@ -124,7 +124,7 @@ export function RunView({ run, lab, loading }: RunViewProps) {
   );
 }
 
-function FailedAll({ run, trials }: { run: RunSummary; trials: readonly Trial[] }) {
+function FailedAll({ run, trials }: { run: ContextRun; trials: readonly Trial[] }) {
   if (run.cellsTotal === 0 || run.cellsFailed < run.cellsTotal) return null;
   const error = trials.map(({ shown }) => shown.cell.call?.error ?? null).find((text) => text !== null);
   return (

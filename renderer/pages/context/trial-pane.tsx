@@ -1,7 +1,7 @@
 /** The detail pane of a cell: verdict with the evidence, its repeats, what other windows kept, and the window that fits. */
 import { useEffect, useState } from 'react';
 import type { CallRecord } from '../../../shared/contract/calls.ts';
-import type { Cell, RunSummary } from '../../../shared/contract/experiments.ts';
+import type { ContextCell, ContextRun } from '../../../shared/contract/experiments.ts';
 import type { CellKey } from '../../../shared/contract/ids.ts';
 import { confidences } from '../../../shared/contract/verdicts.ts';
 import type { TruncationVerdict } from '../../../shared/contract/verdicts.ts';
@@ -19,7 +19,7 @@ import { windowOf } from './trials.ts';
 import type { Reading, Trial } from './trials.ts';
 
 export interface TrialPaneProps {
-  readonly run: RunSummary;
+  readonly run: ContextRun;
   readonly reading: Reading;
   /** null for a warm-up. */
   readonly trial: Trial | null;
@@ -128,7 +128,7 @@ function Repeats({ trial, picked, onPick }: { trial: Trial; picked: string; onPi
   );
 }
 
-function outcomeText({ call, state }: Cell): string {
+function outcomeText({ call, state }: ContextCell): string {
   if (call === null) return state;
   if (call.needle === 'none') return state === 'failed' ? 'failed' : kindsText(call.truncation.kinds);
   return `${needleWords[call.needle].mark} ${needleWords[call.needle].word}`;
@@ -178,7 +178,7 @@ function Kept({
 }
 
 /** Asked again when the call of the cell is another one: it ended meanwhile, or was run anew. */
-function useRecord(run: RunSummary, { cell }: Reading): { record: CallRecord | null; problem: string | null } {
+function useRecord(run: ContextRun, { cell }: Reading): { record: CallRecord | null; problem: string | null } {
   const client = useClient();
   const [held, setHeld] = useState<{ key: string; record: CallRecord | null; problem: string | null } | null>(null);
   const callId = cell.call?.id ?? null;

@@ -6,7 +6,7 @@
  * window, its reported count is the true size, so that what the cut took is counted and not estimated.
  */
 import type { CallSummary } from '../../../shared/contract/calls.ts';
-import type { Cell, CellPlan, DocumentSize } from '../../../shared/contract/experiments.ts';
+import type { ContextCell, ContextCellPlan, DocumentSize } from '../../../shared/contract/experiments.ts';
 import type { NeedleOutcome, TruncationKind } from '../../../shared/contract/verdicts.ts';
 import { lostSomething } from '../../format/verdicts.ts';
 
@@ -27,16 +27,16 @@ export interface Lost {
 
 /** One call with what the other calls of the run tell about it. */
 export interface Reading {
-  readonly cell: Cell;
+  readonly cell: ContextCell;
   readonly sent: Sent | null;
   readonly lost: Lost | null;
 }
 
 export interface Trial {
   readonly key: string;
-  readonly plan: CellPlan;
+  readonly plan: ContextCellPlan;
   readonly readings: readonly Reading[];
-  readonly state: Cell['state'];
+  readonly state: ContextCell['state'];
   /** The reading that stands for all: the worst of those that ended, else the first. */
   readonly shown: Reading;
   /** One for each repeat that ended with a judged needle, in order of the repeats. */
@@ -48,7 +48,7 @@ export interface Lab {
   readonly warmUps: readonly Reading[];
 }
 
-export function labOf(cells: Iterable<Cell>): Lab {
+export function labOf(cells: Iterable<ContextCell>): Lab {
   const ordered = [...cells].sort((a, b) => a.plan.index - b.plan.index);
   const counts = countedSizes(ordered);
   const groups = new Map<string, Reading[]>();
@@ -67,7 +67,7 @@ export function labOf(cells: Iterable<Cell>): Lab {
   return { trials: [...groups].map(([key, readings]) => trialOf(key, readings)), warmUps };
 }
 
-export function trialKey(plan: CellPlan): string {
+export function trialKey(plan: ContextCellPlan): string {
   return [
     plan.model,
     plan.numCtx ?? 'default',
@@ -83,7 +83,7 @@ export function sizeKey(size: DocumentSize): string {
 }
 
 /** Calls that went whole, by document. */
-export function countedSizes(cells: readonly Cell[]): ReadonlyMap<string, number> {
+export function countedSizes(cells: readonly ContextCell[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { plan, call } of cells) {
     const whole = call === null ? null : wholeCount(call);
@@ -107,7 +107,7 @@ export const needleRanks: Readonly<Record<NeedleOutcome, number>> = {
 };
 
 /** The window a call ran in, as far as it is known: running, else asked. */
-export function windowOf(cell: Cell): number | null {
+export function windowOf(cell: ContextCell): number | null {
   return cell.call?.numCtxRunning ?? cell.plan.numCtx;
 }
 
@@ -131,7 +131,7 @@ const kindRanks: Readonly<Record<TruncationKind, number>> = {
   halved: 6,
 };
 
-const documentKey = (plan: CellPlan): string =>
+const documentKey = (plan: ContextCellPlan): string =>
   [plan.model, sizeKey(plan.size), plan.depths.join('+'), plan.route, plan.seed].join('\u241f');
 
 /** null unless the verdict is sure that all of the prompt was read. */
@@ -142,7 +142,7 @@ function wholeCount(call: CallSummary): number | null {
   return sure && truncation.kinds.includes('intact') ? promptEvalCount : null;
 }
 
-function readingOf(cell: Cell, counts: ReadonlyMap<string, number>): Reading {
+function readingOf(cell: ContextCell, counts: ReadonlyMap<string, number>): Reading {
   const { call } = cell;
   if (call === null) return { cell, sent: null, lost: null };
   const counted = counts.get(documentKey(cell.plan));
@@ -185,7 +185,7 @@ function rankOf({ cell }: Reading): number {
   return 10 + verdictRank(cell.call) * 10 + needleRanks[cell.call.needle];
 }
 
-function stateOf(readings: readonly Reading[]): Cell['state'] {
+function stateOf(readings: readonly Reading[]): ContextCell['state'] {
   const states = new Set(readings.map(({ cell }) => cell.state));
   if (states.has('running')) return 'running';
   if (states.has('waiting')) return states.has('done') || states.has('failed') ? 'running' : 'waiting';

@@ -1,7 +1,8 @@
 /** The run that the page shows, with its cells, kept up to date while it runs and after a lost connection. */
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { Denial } from '../../../shared/contract/denials.ts';
-import type { Cell, RunSummary } from '../../../shared/contract/experiments.ts';
+import { isContextCell } from '../../../shared/contract/experiments.ts';
+import type { Cell, ContextCell, ContextRun, RunSummary } from '../../../shared/contract/experiments.ts';
 import type { CellKey, RunId } from '../../../shared/contract/ids.ts';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
 import type { EngineState } from '../../stores/engine-state.ts';
@@ -10,8 +11,8 @@ import { labOf } from './trials.ts';
 import type { Lab } from './trials.ts';
 
 export interface ShownRun {
-  readonly run: RunSummary | null;
-  readonly cells: ReadonlyMap<CellKey, Cell>;
+  readonly run: ContextRun | null;
+  readonly cells: ReadonlyMap<CellKey, ContextCell>;
   readonly lab: Lab;
   readonly loading: boolean;
   readonly denial: Denial | null;
@@ -24,10 +25,11 @@ const LARGE_REDRAW_MS = 500;
 
 export function useRun(runId: RunId | null): ShownRun {
   const client = useClient();
-  const run = useEngine((state) => (runId === null ? undefined : state.runs.get(runId))) ?? null;
+  const run = contextRun(useEngine((state) => (runId === null ? undefined : state.runs.get(runId))));
   const select = useCallback((state: EngineState) => (runId === null ? undefined : state.cells.get(runId)), [runId]);
   const intervalMs = (run?.cellsTotal ?? 0) > LARGE_RUN_CELLS ? LARGE_REDRAW_MS : REDRAW_MS;
-  const cells = useThrottledEngine(select, intervalMs) ?? noCells;
+  const known = useThrottledEngine(select, intervalMs);
+  const cells = useMemo(() => contextCells(known), [known]);
   const [answer, setAnswer] = useState<{ runId: RunId; denial: Denial | null } | null>(null);
   const connected = useEngine((state) => state.connection === 'connected');
   const dropped = useEngine((state) => state.eventsDropped);
@@ -73,7 +75,7 @@ export function useLivePhase(runId: RunId | null): { cellKey: string; phase: str
 }
 
 /** Cells that a resume would run. */
-export function cellsLeft(cells: Iterable<Cell>): number {
+export function cellsLeft(cells: Iterable<ContextCell>): number {
   let left = 0;
   for (const { state, call } of cells) {
     if (state === 'done') continue;
@@ -82,11 +84,23 @@ export function cellsLeft(cells: Iterable<Cell>): number {
   return left;
 }
 
-const noCells: ReadonlyMap<CellKey, Cell> = new Map();
+const noCells: ReadonlyMap<CellKey, ContextCell> = new Map();
+
+function contextRun(run: RunSummary | undefined): ContextRun | null {
+  return run?.kind === 'context' ? run : null;
+}
+
+/** A run is of one kind, and so are its cells. */
+function contextCells(cells: ReadonlyMap<CellKey, Cell> | undefined): ReadonlyMap<CellKey, ContextCell> {
+  if (cells === undefined) return noCells;
+  for (const cell of cells.values())
+    return isContextCell(cell) ? (cells as ReadonlyMap<CellKey, ContextCell>) : noCells;
+  return noCells;
+}
 
 function newestRun(runs: Iterable<RunSummary>): RunId | null {
   let newest: RunSummary | null = null;
-  for (const run of runs) if (newest === null || isNewer(run, newest)) newest = run;
+  for (const run of runs) if (run.kind === 'context' && (newest === null || isNewer(run, newest))) newest = run;
   return newest?.id ?? null;
 }
 

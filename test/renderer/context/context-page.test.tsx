@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Cell, RunSummary } from '../../../shared/contract/experiments.ts';
+import type { ContextCell, ContextRun } from '../../../shared/contract/experiments.ts';
 import { denied, ok } from '../../../shared/contract/denials.ts';
 import '../../../renderer/pages/context/context-page.tsx';
 import { useDraft } from '../../../renderer/pages/context/draft.ts';
@@ -21,8 +21,8 @@ const plan = { cells: 4, calls: 5, tokensMax: 20_000, timeMs: 90_000, warnings: 
 const cells = sweepCells({ windows: [null, 40_960], sizes: [2_000, 40_000], warmUp: true });
 
 async function draw(
-  run: RunSummary | null,
-  runCells: readonly Cell[],
+  run: ContextRun | null,
+  runCells: readonly ContextCell[],
   script: Script = {},
   snapshot: Partial<Snapshot> = {},
 ) {
@@ -160,7 +160,9 @@ describe('a run', () => {
 
   test('Stop stands where Run stood, says how far it is, and stops the run', async () => {
     const running = makeRun('run-1', { state: 'running', cellsTotal: 6, cellsDone: 2, etaMs: 42_000 });
-    const waiting = cells.map((cell, index): Cell => (index < 2 ? cell : { ...cell, state: 'waiting', call: null }));
+    const waiting = cells.map((cell, index): ContextCell =>
+      index < 2 ? cell : { ...cell, state: 'waiting', call: null },
+    );
     const { transport } = await draw(
       running,
       waiting,
@@ -180,7 +182,7 @@ describe('a run', () => {
 
   test('a cell that ends while the page looks fills in', async () => {
     const running = makeRun('run-1', { state: 'running', cellsTotal: 6 });
-    const waiting = cells.map((cell): Cell => ({ ...cell, state: 'waiting', call: null }));
+    const waiting = cells.map((cell): ContextCell => ({ ...cell, state: 'waiting', call: null }));
     const { transport } = await draw(running, waiting);
     const map = await screen.findByRole('grid', { name: /0 lost part/u });
     expect(map.textContent).not.toContain('2,051');
@@ -194,14 +196,14 @@ describe('a run', () => {
     const stopped = makeRun('run-1', { state: 'interrupted', cellsTotal: 6, cellsDone: 2 });
     const { transport } = await draw(
       stopped,
-      cells.map((cell, index): Cell => (index < 2 ? cell : { ...cell, state: 'waiting', call: null })),
+      cells.map((cell, index): ContextCell => (index < 2 ? cell : { ...cell, state: 'waiting', call: null })),
     );
     fireEvent.click(await screen.findByRole('button', { name: 'Resume 4' }));
     await waitFor(() => expect(asked(transport, 'run.resume')).toEqual([{ runId: 'run-1' }]));
   });
 
   test('when all calls failed the page says why', async () => {
-    const failed = cells.map((cell): Cell => ({
+    const failed = cells.map((cell): ContextCell => ({
       ...cell,
       state: 'failed',
       call: cell.call === null ? null : { ...cell.call, promptEvalCount: null, error: 'model "x" not found' },
@@ -243,7 +245,7 @@ describe('hostile text is text', () => {
     });
     const name = text.trim().slice(0, 480);
     const bad = sweepCells({ models: [name, 'other'], windows: [null], sizes: [2_000, 40_000] }).map(
-      (cell, index): Cell => ({
+      (cell, index): ContextCell => ({
         ...cell,
         call:
           cell.call === null

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Cell } from '../../../shared/contract/experiments.ts';
+import type { ContextCell } from '../../../shared/contract/experiments.ts';
+import type { TruncationKind } from '../../../shared/contract/verdicts.ts';
 import { axisValues, mapViewOf, menuAxes } from '../../../renderer/pages/context/axes.ts';
 import type { MapWish } from '../../../renderer/pages/context/axes.ts';
 import { heatModel, heatSummary } from '../../../renderer/pages/context/heat-model.ts';
@@ -9,7 +10,7 @@ import { labOf } from '../../../renderer/pages/context/trials.ts';
 import { makeCell } from '../support/make.ts';
 import { endedCell, sweepCells } from './make-cells.ts';
 
-const mapOf = (cells: readonly Cell[], wish: MapWish = {}) => {
+const mapOf = (cells: readonly ContextCell[], wish: MapWish = {}) => {
   const { trials } = labOf(cells);
   const values = axisValues(trials);
   const view = mapViewOf(values, wish);
@@ -70,6 +71,20 @@ describe('heat map', () => {
     );
   });
 
+  test('a shift while answering is not a cut of the prompt; both together are a cut', () => {
+    const fillFor = (kinds: readonly TruncationKind[]) => {
+      const cell = endedCell({ model: 'm', window: null, size: 2_000, repeat: 0, warmUp: false });
+      const call =
+        cell.call === null ? null : { ...cell.call, truncation: { ...cell.call.truncation, kinds: [...kinds] } };
+      const { model } = mapOf([{ ...cell, call }]);
+      return [model.squares[0]?.[0]?.fill, model.lostWord];
+    };
+    expect(fillFor(['intact', 'shifted'])).toEqual(['shifted', 'cut']);
+    expect(fillFor(['halved', 'shifted'])).toEqual(['lost', 'halved']);
+    expect(fillFor(['intact', 'window-full'])).toEqual(['full', 'cut']);
+    expect(fillFor(['unknown'])).toEqual(['unknown', 'cut']);
+  });
+
   test('the chart runs along the sizes, also where the map shows one size only', () => {
     const cells = sweepCells({ models: ['a', 'b'], windows: [null, 40_960], sizes: [2_000, 40_000, 120_000] });
     const { trials, view } = mapOf(cells, { down: 'model', across: 'window' });
@@ -93,10 +108,18 @@ describe('heat map', () => {
 
   test('waiting, running, failed and stopped cells each look different and hold no number', () => {
     const waiting = makeCell('w', { plan: { ...makeCell('w').plan, size: 1_000 } });
-    const running: Cell = { ...waiting, plan: { ...waiting.plan, key: 'r' as never, size: 2_000 }, state: 'running' };
-    const stopped: Cell = { ...waiting, plan: { ...waiting.plan, key: 's' as never, size: 3_000 }, state: 'cancelled' };
+    const running: ContextCell = {
+      ...waiting,
+      plan: { ...waiting.plan, key: 'r' as never, size: 2_000 },
+      state: 'running',
+    };
+    const stopped: ContextCell = {
+      ...waiting,
+      plan: { ...waiting.plan, key: 's' as never, size: 3_000 },
+      state: 'cancelled',
+    };
     const ended = endedCell({ model: 'gemma3:270m', window: null, size: 4_000, repeat: 0, warmUp: false });
-    const failed: Cell = {
+    const failed: ContextCell = {
       ...ended,
       state: 'failed',
       call: ended.call === null ? null : { ...ended.call, promptEvalCount: null, error: 'model not found' },

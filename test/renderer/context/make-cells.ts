@@ -1,5 +1,5 @@
 /** Cells of a sweep as a server would make them: whole up to the window, else cut to about half of it. */
-import type { Cell } from '../../../shared/contract/experiments.ts';
+import type { ContextCell } from '../../../shared/contract/experiments.ts';
 import type { CallSummary } from '../../../shared/contract/calls.ts';
 import type { CellKey } from '../../../shared/contract/ids.ts';
 import type { NeedleOutcome, TruncationVerdict } from '../../../shared/contract/verdicts.ts';
@@ -18,9 +18,15 @@ export const tokensOf = (size: number): number => Math.floor(size / 4);
 export const cutSize = (window: number): number => window - Math.floor((window - 5) / 2);
 export const DEFAULT_WINDOW = 4_096;
 
-export function sweepCells({ models = ['gemma3:270m'], windows, sizes, repeats = 1, warmUp = false }: Sweep): Cell[] {
-  const cells: Cell[] = [];
-  const push = (cell: Cell): void => void cells.push({ ...cell, plan: { ...cell.plan, index: cells.length } });
+export function sweepCells({
+  models = ['gemma3:270m'],
+  windows,
+  sizes,
+  repeats = 1,
+  warmUp = false,
+}: Sweep): ContextCell[] {
+  const cells: ContextCell[] = [];
+  const push = (cell: ContextCell): void => void cells.push({ ...cell, plan: { ...cell.plan, index: cells.length } });
   for (const model of models)
     for (const window of windows) {
       if (warmUp) push(endedCell({ model, window, size: 500, repeat: 0, warmUp: true }));
@@ -39,7 +45,7 @@ export interface EndedCell {
   readonly warmUp: boolean;
 }
 
-export function endedCell({ model, window, size, repeat, warmUp }: EndedCell): Cell {
+export function endedCell({ model, window, size, repeat, warmUp }: EndedCell): ContextCell {
   const running = window ?? DEFAULT_WINDOW;
   const sent = tokensOf(size) + repeat;
   const fits = sent <= running;
@@ -52,7 +58,7 @@ export function endedCell({ model, window, size, repeat, warmUp }: EndedCell): C
       ...makeCell(key).plan,
       key: key as CellKey,
       model,
-      numCtx: window as Cell['plan']['numCtx'],
+      numCtx: window as ContextCell['plan']['numCtx'],
       size,
       repeat,
       seed: 7 + repeat,

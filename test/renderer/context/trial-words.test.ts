@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CallSummary } from '../../../shared/contract/calls.ts';
-import type { Cell } from '../../../shared/contract/experiments.ts';
+import type { ContextCell } from '../../../shared/contract/experiments.ts';
 import { contextExperimentSchema } from '../../../shared/contract/experiments.ts';
 import { defaultExperiment } from '../../../renderer/stores/default-probe.ts';
 import { experimentAt, isShort } from '../../../renderer/pages/context/fitting-run.tsx';
@@ -15,12 +15,16 @@ import { endedCell } from './make-cells.ts';
 const cut = endedCell({ model: 'm', window: 4_096, size: 40_000, repeat: 0, warmUp: false });
 const whole = endedCell({ model: 'm', window: 40_960, size: 40_000, repeat: 0, warmUp: false });
 
-function trialOf(cell: Cell, ...others: Cell[]): Trial {
+function trialOf(cell: ContextCell, ...others: ContextCell[]): Trial {
   const trial = labOf([cell, ...others]).trials.find(({ plan }) => plan.numCtx === cell.plan.numCtx);
   if (trial === undefined) throw new Error('no trial');
   return trial;
 }
-function changed(cell: Cell, patch: (call: CallSummary) => Partial<CallSummary>, state: Cell['state'] = 'done'): Cell {
+function changed(
+  cell: ContextCell,
+  patch: (call: CallSummary) => Partial<CallSummary>,
+  state: ContextCell['state'] = 'done',
+): ContextCell {
   return cell.call === null ? cell : { ...cell, state, call: { ...cell.call, ...patch(cell.call) } };
 }
 const said = (trial: Trial) => [headlineOf(trial.shown), sentenceOf(trial.shown, trial)];

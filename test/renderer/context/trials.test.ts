@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Cell } from '../../../shared/contract/experiments.ts';
+import type { ContextCell } from '../../../shared/contract/experiments.ts';
 import type { CallSummary } from '../../../shared/contract/calls.ts';
 import { labRows, rowFigures } from '../../../renderer/pages/context/lab-rows.ts';
 import { labOf } from '../../../renderer/pages/context/trials.ts';
@@ -129,6 +129,6 @@ test('the cut of this test is the one of the servers it follows', () => {
   expect(cutSize(4_096)).toBe(2_051);
 });
 
-function changed(cell: Cell, patch: (call: CallSummary) => Partial<CallSummary>): Cell {
+function changed(cell: ContextCell, patch: (call: CallSummary) => Partial<CallSummary>): ContextCell {
   return cell.call === null ? cell : { ...cell, call: { ...cell.call, ...patch(cell.call) } };
 }
