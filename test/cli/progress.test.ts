@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Cell, RunSummary } from '../../shared/contract/experiments.ts';
+import type { ContextCell, RunSummary } from '../../shared/contract/experiments.ts';
 import { summaryOf } from '../../shared/engine/summary.ts';
 import { plainText } from '../../shared/node/bin/plain-text.ts';
 import { createProgress } from '../../shared/node/bin/progress.ts';
@@ -16,7 +16,7 @@ function terminal(isTTY: boolean): { stream: NodeJS.WriteStream; written: string
 }
 
 const run = sampleRun({ cellsTotal: 12, cellsDone: 3, etaMs: 4_200 }) as RunSummary;
-const cell = (change: Parameters<typeof sampleRecord>[0] = {}, state: Cell['state'] = 'done'): Cell => ({
+const cell = (change: Parameters<typeof sampleRecord>[0] = {}, state: ContextCell['state'] = 'done'): ContextCell => ({
   plan: samplePlan(0, { depths: [0, 33.3333] }),
   state,
   documentCharacters: 40_000,

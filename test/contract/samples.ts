@@ -8,6 +8,7 @@ import type { Cell, RunSummary } from '../../shared/contract/experiments.ts';
 import type { CallId, CellKey, DocumentId, RunId } from '../../shared/contract/ids.ts';
 import type { RequestName, RequestParams, RequestResult } from '../../shared/contract/requests.ts';
 import type { ServerStatus } from '../../shared/contract/server.ts';
+import { reasoningExperimentSchema } from '../../shared/contract/reasoning.ts';
 import { settingsSchema } from '../../shared/contract/settings.ts';
 import { bytes, characters, milliseconds, tokens } from '../../shared/contract/units.ts';
 import type { TruncationVerdict } from '../../shared/contract/verdicts.ts';
@@ -49,6 +50,20 @@ export const experimentInput = {
   },
 };
 const experiment = contextExperimentSchema.parse(experimentInput);
+
+export const reasoningInput = {
+  kind: 'reasoning' as const,
+  axes: {
+    models: ['gemma3:270m'],
+    variants: [
+      { think: false, numPredict: 2_000 },
+      { think: true, numPredict: 8_000 },
+      { think: true, numPredict: 256, thinkingCap: { tokensMax: 200, then: 'ask-again' as const } },
+    ],
+    repeats: 1,
+  },
+  prompt: 'Is 1000003 a prime number? Answer only yes or no.',
+};
 
 export const callInput = {
   model: 'gemma3:270m',
@@ -342,6 +357,37 @@ export const samples: {
     result: { cells: 4, calls: 5, tokensMax: tokens(20_000), timeMs: null, warnings: [] },
   },
   'context.start': { params: experimentInput, result: { runId } },
+  'reasoning.plan': {
+    params: reasoningInput,
+    result: { cells: 3, calls: 4, tokensMax: tokens(10_300), timeMs: null, warnings: [], leftOut: [] },
+  },
+  'reasoning.start': { params: reasoningInput, result: { runId } },
+  'reasoning.preset': {
+    params: { model: 'gemma3:270m' },
+    result: { experiment: reasoningExperimentSchema.parse(reasoningInput), warnings: [] },
+  },
+  'reasoning.summary': {
+    params: { runId },
+    result: {
+      runId,
+      lanes: [
+        {
+          model: 'gemma3:270m',
+          variant: 'off/2000',
+          runs: 1,
+          ended: 1,
+          answered: 1,
+          complete: 0,
+          starved: 0,
+          thinkingTokensMedian: tokens(0),
+          answerTokensMedian: tokens(2_000),
+          splitSource: 'counted',
+          wallMsMedian: milliseconds(40_000),
+          obeyed: { obeyed: 0, notObeyed: 1, suspect: 0, of: 1, sentence: 'off obeyed 0 of 1' },
+        },
+      ],
+    },
+  },
   'run.list': { params: {}, result: [run] },
   'run.get': { params: { runId }, result: { run, cells: [cell] } },
   'run.cancel': { params: { runId }, result: {} },

@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CallRecord, CallSummary } from '../../shared/contract/calls.ts';
 import type { Denial } from '../../shared/contract/denials.ts';
 import { type EngineEvent, eventSchema } from '../../shared/contract/events.ts';
+import { isContextCell } from '../../shared/contract/experiments.ts';
 import type { RunSummary } from '../../shared/contract/experiments.ts';
 import type { CallId, RunId } from '../../shared/contract/ids.ts';
 import { type RequestName, type RequestParams, type RequestResult, requests } from '../../shared/contract/requests.ts';
@@ -180,7 +181,7 @@ test('every request once, with real results', async () => {
   expect(await ended(screen, runId)).toMatchObject({ state: 'done', cellsDone: 6, cellsTruncated: 1 });
   const { run, cells } = await ask('run.get', { runId });
   expect(run).toMatchObject({ simulated: true, state: 'done' });
-  const cut = cells.find((cell) => cell.plan.numCtx === 512 && cell.plan.size === 5_000);
+  const cut = cells.filter(isContextCell).find((cell) => cell.plan.numCtx === 512 && cell.plan.size === 5_000);
   const got = await ask('cell.get', { runId, cellKey: must({ ok: true, value: cut?.plan.key ?? ('' as never) }) });
   expect(got).toMatchObject({ cell: { state: 'done' }, record: { truncation: { kinds: ['halved'], kept: 259 } } });
   expect(got.record?.request.messages[0]?.content).toContain('harbour master');

@@ -1,6 +1,7 @@
 import { Download, FolderOpen, Play, RotateCcw, Square, Trash2, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import type { RunSummary } from '../../../shared/contract/experiments.ts';
+import type { ContextExperiment, RunSummary } from '../../../shared/contract/experiments.ts';
+import type { ReasoningExperiment } from '../../../shared/contract/reasoning.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { SimulatedTag } from '../../components/chip.tsx';
 import { Confirm } from '../../components/confirm.tsx';
@@ -64,7 +65,7 @@ export function RunPane({ run, onClose, onMove }: RunPaneProps) {
           look="primary"
           icon={FolderOpen}
           onClick={() => {
-            go('context', run.id);
+            go(pageOf(run), run.id);
           }}
         >
           Open
@@ -117,13 +118,38 @@ export function RunPane({ run, onClose, onMove }: RunPaneProps) {
 }
 
 function factsOf(run: RunSummary): readonly (readonly [string, string])[] {
-  const { axes } = run.experiment;
   return [
     ['state', run.state],
     ['started', dateAndTime(run.createdAt)],
     ['ended', run.endedAt === null ? DASH : dateAndTime(run.endedAt)],
     ['server', `${run.server}${run.serverVersion === null ? '' : ` · ${run.serverVersion}`}`],
-    ['models', axes.models.join(', ')],
+    ['models', run.experiment.axes.models.join(', ')],
+    ...(run.kind === 'context' ? contextFacts(run.experiment) : reasoningFacts(run.experiment)),
+    ['repeats', count(run.experiment.axes.repeats)],
+    [
+      'cells',
+      `${count(run.cellsDone)} of ${count(run.cellsTotal)}${run.cellsFailed > 0 ? `, ${count(run.cellsFailed)} failed` : ''}`,
+    ],
+    ['lost', `${count(run.cellsTruncated)} cells lost something`],
+    ['evaluated', `${count(run.tokensEvaluated)} tokens`],
+    ['left', run.etaMs === null ? DASH : aboutDuration(run.etaMs)],
+  ];
+}
+
+type FactList = readonly (readonly [string, string])[];
+
+function reasoningFacts({ axes, prompt }: ReasoningExperiment): FactList {
+  return [
+    [
+      'variants',
+      axes.variants.map(({ name, think, numPredict }) => name ?? `${String(think)}/${count(numPredict)}`).join(', '),
+    ],
+    ['prompt', prompt.length > 200 ? `${prompt.slice(0, 200)}…` : prompt],
+  ];
+}
+
+function contextFacts({ axes }: ContextExperiment): FactList {
+  return [
     ['num_ctx', axes.numCtx.map((window) => (window === 'default' ? 'server default' : count(window))).join(', ')],
     [
       'sizes',
@@ -140,20 +166,19 @@ function factsOf(run: RunSummary): readonly (readonly [string, string])[] {
         )
         .join(', '),
     ],
-    ['repeats', count(axes.repeats)],
-    [
-      'cells',
-      `${count(run.cellsDone)} of ${count(run.cellsTotal)}${run.cellsFailed > 0 ? `, ${count(run.cellsFailed)} failed` : ''}`,
-    ],
-    ['lost', `${count(run.cellsTruncated)} cells lost something`],
-    ['evaluated', `${count(run.tokensEvaluated)} tokens`],
-    ['left', run.etaMs === null ? DASH : aboutDuration(run.etaMs)],
   ];
 }
 
+/** Where a run is shown. */
+function pageOf(run: RunSummary): 'context' | 'history' {
+  return run.kind === 'context' ? 'context' : 'history';
+}
+
 async function runAgain(client: EngineClient, run: RunSummary): Promise<void> {
-  const started = await client.request('context.start', run.experiment);
-  if (started.ok) go('context', started.value.runId);
+  const started = await (run.kind === 'context'
+    ? client.request('context.start', run.experiment)
+    : client.request('reasoning.start', run.experiment));
+  if (started.ok) go(pageOf(run), started.value.runId);
   else client.raiseNotice({ level: 'error', text: started.denial.message, next: started.denial.next ?? null });
 }
 

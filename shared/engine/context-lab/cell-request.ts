@@ -1,6 +1,6 @@
 /** Makes the call of one cell. Made when the cell's turn comes and dropped after it: a sweep never holds its documents. */
 import type { CallRequest } from '../../contract/calls.ts';
-import type { CellPlan, ContextExperiment } from '../../contract/experiments.ts';
+import type { ContextCellPlan, ContextExperiment } from '../../contract/experiments.ts';
 import { buildDocument } from './document.ts';
 import { outputTokens } from './plan.ts';
 import { contextMessages } from './prompt.ts';
@@ -18,7 +18,7 @@ export interface CellRequest {
 }
 
 /** The same experiment and plan give the same request. */
-export function cellRequest(experiment: ContextExperiment, plan: CellPlan, sources: CellSources): CellRequest {
+export function cellRequest(experiment: ContextExperiment, plan: ContextCellPlan, sources: CellSources): CellRequest {
   const document = buildDocument({
     size: plan.size,
     depths: plan.depths,

@@ -8,7 +8,8 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import type { EngineEvent } from '../../../shared/contract/events.ts';
-import type { Cell, RunSummary } from '../../../shared/contract/experiments.ts';
+import { isContextCell } from '../../../shared/contract/experiments.ts';
+import type { ContextCell, RunSummary } from '../../../shared/contract/experiments.ts';
 import type { RunId } from '../../../shared/contract/ids.ts';
 import {
   type RequestName,
@@ -71,7 +72,8 @@ async function until(condition: () => boolean): Promise<void> {
   expect(condition()).toBe(true);
 }
 
-const cellsOf = async (of: Runtime, runId: RunId): Promise<Cell[]> => (await ask(of, 'run.get', { runId })).cells;
+const cellsOf = async (of: Runtime, runId: RunId): Promise<ContextCell[]> =>
+  (await ask(of, 'run.get', { runId })).cells.filter(isContextCell);
 const slowSizes = { models: ['sim-reader'], numCtx: [40_960], sizes: [500, 600, 100_000, 700, 800] };
 
 test('every cell has its running window, its verdict and its needle', async () => {

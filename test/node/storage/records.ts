@@ -1,8 +1,8 @@
 /** Records, plans and runs for the storage tests and their child processes. Every value is valid by the contract's own schemas. */
 import type { CallRecord } from '../../../shared/contract/calls.ts';
 import { callRecordSchema } from '../../../shared/contract/calls.ts';
-import type { CellPlan, RunSummary } from '../../../shared/contract/experiments.ts';
-import { cellPlanSchema, runSummarySchema } from '../../../shared/contract/experiments.ts';
+import type { ContextCellPlan, ContextRun } from '../../../shared/contract/experiments.ts';
+import { contextCellPlanSchema, contextRunSchema } from '../../../shared/contract/experiments.ts';
 
 export const clock = { now: () => '2026-11-14T09:30:00.000Z' };
 
@@ -12,8 +12,8 @@ export function value<Value>(result: { ok: true; value: Value } | { ok: false; d
   return result.value;
 }
 
-export function sampleRun(change: Partial<Record<keyof RunSummary, unknown>> = {}): RunSummary {
-  return runSummarySchema.parse({
+export function sampleRun(change: Partial<Record<keyof ContextRun, unknown>> = {}): ContextRun {
+  return contextRunSchema.parse({
     id: 'run-1',
     kind: 'context',
     name: 'Classic',
@@ -47,8 +47,11 @@ export function sampleRun(change: Partial<Record<keyof RunSummary, unknown>> = {
   });
 }
 
-export function samplePlan(index: number, change: Partial<Record<keyof CellPlan, unknown>> = {}): CellPlan {
-  return cellPlanSchema.parse({
+export function samplePlan(
+  index: number,
+  change: Partial<Record<keyof ContextCellPlan, unknown>> = {},
+): ContextCellPlan {
+  return contextCellPlanSchema.parse({
     key: `cell-${index}`,
     index,
     model: 'llama3.2:3b',

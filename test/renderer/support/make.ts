@@ -4,8 +4,8 @@ import type { CallRecord, CallRequest, CallSummary } from '../../../shared/contr
 import { preflightSchema } from '../../../shared/contract/estimates.ts';
 import type { Preflight } from '../../../shared/contract/estimates.ts';
 import type { OpenCall } from '../../../shared/contract/events.ts';
-import { runSummarySchema } from '../../../shared/contract/experiments.ts';
-import type { Cell, RunSummary } from '../../../shared/contract/experiments.ts';
+import { contextRunSchema } from '../../../shared/contract/experiments.ts';
+import type { ContextCell, ContextRun } from '../../../shared/contract/experiments.ts';
 import type { CallId, CellKey, RunId } from '../../../shared/contract/ids.ts';
 import { modelSummarySchema, serverStatusSchema } from '../../../shared/contract/server.ts';
 import type { ModelSummary, ServerStatus } from '../../../shared/contract/server.ts';
@@ -168,8 +168,8 @@ export function makeOpenCall(id: string, patch: Partial<OpenCall> = {}): OpenCal
   };
 }
 
-export function makeRun(id: string, patch: Record<string, unknown> = {}): RunSummary {
-  return runSummarySchema.parse({
+export function makeRun(id: string, patch: Record<string, unknown> = {}): ContextRun {
+  return contextRunSchema.parse({
     id,
     kind: 'context',
     name: `Needle first ${id}`,
@@ -203,7 +203,7 @@ export function makeRun(id: string, patch: Record<string, unknown> = {}): RunSum
   });
 }
 
-export function makeCell(key: string, patch: Partial<Cell> = {}): Cell {
+export function makeCell(key: string, patch: Partial<ContextCell> = {}): ContextCell {
   return {
     plan: {
       key: key as CellKey,
