@@ -91,7 +91,8 @@ describe('the recorded calls that fitted', () => {
             expect(total.low).toBeLessThanOrEqual(estimateMessages(messages).total.low);
           }
         }),
-        { numRuns: 300 },
+        // An order does not get simpler by shrinking.
+        { numRuns: 150, endOnFailure: true },
       );
     });
   }
