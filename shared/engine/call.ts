@@ -102,8 +102,7 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
 
 function logCall({ id, request }: CallAsk, { path }: WireRequest, { total }: MessagesEstimate): LogCallSent {
   const { messages, numCtx } = request;
-  const droppable = messages.slice(0, -1).some((message) => message.role !== 'system');
-  return { id, path, numCtx, low: total.low, high: total.high, messages: messages.length, droppable };
+  return { id, path, numCtx, low: total.low, high: total.high, messages: messages.length };
 }
 
 /** What the server once counted for exactly this prompt is better than any estimate of it. */

@@ -125,8 +125,6 @@ export interface LogCallSent {
   readonly low: number;
   readonly high: number;
   readonly messages: number;
-  /** There is a message that is neither the last nor a system message. */
-  readonly droppable: boolean;
 }
 
 export interface LogCallEnded {

@@ -10,6 +10,10 @@ export interface CallState {
   /** Kinds of single lines that it has, or is known not to have. */
   readonly has: Set<LogRecord['kind']>;
   isTaken: boolean;
+  /** Calls are numbered as they are sent. */
+  readonly number: number;
+  /** The last number when this call's time for lines ran out; null before. */
+  expiredAt: number | null;
 }
 
 /** The lines of one prompt in the runner, from `new prompt` to `stop processing`. */
@@ -55,7 +59,7 @@ export function couldBe(call: CallState, group: Group, nowMs: number): boolean {
   const { end } = call;
   // What has stopped is no call that goes on.
   if (end === null) return group.released === null || nowMs - group.released.readMs < SETTLE_MS;
-  if (!isOwed(call, nowMs) || group.readMs > end.endedMs + OWED_MS) return false;
+  if (group.readMs > end.endedMs + OWED_MS) return false;
   if (end.needs !== null) return group.tokens === end.needs;
   if (end.promptEvalCount === null) return end.status === 200 || end.status === null;
   if (group.tokens !== end.promptEvalCount) return false;
@@ -74,11 +78,13 @@ export function couldBeCut(call: CallState, { line, record }: Loose): boolean {
   return end.promptEvalCount === null ? end.status === 200 || end.status === null : record.kept === end.promptEvalCount;
 }
 
-/** Native paths write the index of the first message kept, the other one how many are. */
+/** Native paths write the index of the first message kept, the other one how many are; also where only system messages stand before. */
 export function couldBeDrop(call: CallState, { line, record }: Loose): boolean {
   if (record.kind !== 'dropped' || line.at < call.sent.sentAt) return false;
   if (call.end !== null && line.at > call.end.endedAt) return false;
-  return call.sent.droppable && record.messages >= 1 && record.messages < call.sent.messages + MODELFILE_MESSAGES_MAX;
+  return (
+    call.sent.messages > 1 && record.messages >= 1 && record.messages < call.sent.messages + MODELFILE_MESSAGES_MAX
+  );
 }
 
 /** Messages and a system text of the Modelfile stand before those of the call. */

@@ -6,6 +6,7 @@
 import { type LogRecord, readRecord } from './log-record.ts';
 import {
   type CallState,
+  SETTLE_MS,
   type Group,
   type Loose,
   couldBe,
@@ -31,8 +32,6 @@ export interface MatchSent {
   readonly low: number;
   readonly high: number;
   readonly messages: number;
-  /** A message could be dropped: there is one that is neither the last nor a system message. */
-  readonly droppable: boolean;
   readonly sentAt: number;
 }
 
@@ -71,7 +70,7 @@ export interface LogMatcher {
   /** Lines about calls that fit no call of this console, or more than one: how many, and the last of them. */
   unmatched(nowMs: number): { readonly count: number; readonly last: readonly string[] };
   /** Lines of each call that was taken, for inspection. */
-  owned(id: string): readonly string[];
+  owned(id: string): readonly LogLine[];
 }
 
 const GROUPS_MAX = 512;
@@ -87,6 +86,7 @@ export function createLogMatcher(): LogMatcher {
   const calls = new Map<string, CallState>();
   const last: string[] = [];
   let lost = 0;
+  let numbers = 0;
   let gaps = 0;
   let debugSeen = false;
   let slotsSeen = false;
@@ -119,10 +119,35 @@ export function createLogMatcher(): LogMatcher {
     loose.push({ line, record, owner: null });
   }
 
+  /**
+   * A call that got no lines may still be the owner of those that another, running one seems to own: it is remembered until every
+   * call that ran beside it has been taken.
+   */
+  function forgetCalls(nowMs: number): void {
+    const running = [...calls.values()].filter((call) => !call.isTaken).map((call) => call.number);
+    const oldest = Math.min(...running, Number.POSITIVE_INFINITY);
+    for (const [id, call] of calls) {
+      if (!call.isTaken) continue;
+      if (call.expiredAt === null && !isOwed(call, nowMs)) call.expiredAt = numbers;
+      if ((call.expiredAt !== null && call.expiredAt < oldest) || calls.size > CALLS_MAX) calls.delete(id);
+    }
+  }
+
+  /** The access line often comes just after the reply and the runner's lines. */
+  function giveLate(nowMs: number): void {
+    for (const call of calls.values()) {
+      if (!call.isTaken || call.has.has('access')) continue;
+      const { one } = findLoose(call, (each, access) => couldBeAccess(each, access, nowMs));
+      if (one === null) continue;
+      one.owner = call.sent.id;
+      call.has.add('access');
+    }
+  }
+
   /** Forgets what no call can claim any more; whatever has no owner is told as unmatched. */
   function prune(nowMs: number): void {
-    for (const [id, call] of calls)
-      if (call.isTaken && (!isOwed(call, nowMs) || calls.size > CALLS_MAX)) calls.delete(id);
+    giveLate(nowMs);
+    forgetCalls(nowMs);
     const open = [...calls.values()];
     const from = Math.min(...open.map((call) => call.sent.sentAt), Number.POSITIVE_INFINITY);
     const isAlive = (at: number): boolean => at >= from;
@@ -159,13 +184,12 @@ export function createLogMatcher(): LogMatcher {
     return isShared ? { one: null, isShared } : { one: group, isShared };
   }
 
-  function findLoose(call: CallState, fits: (call: CallState, one: Loose) => boolean, nowMs: number): Found<Loose> {
+  function findLoose(call: CallState, fits: (call: CallState, one: Loose) => boolean): Found<Loose> {
     const fitting = loose.filter((one) => one.owner === null && fits(call, one));
     const [one] = fitting;
     if (one === undefined) return nothing;
     const isShared =
-      fitting.length > 1 ||
-      rivals(call).some((other) => isOwed(other, nowMs) && !other.has.has(one.record.kind) && fits(other, one));
+      fitting.length > 1 || rivals(call).some((other) => !other.has.has(one.record.kind) && fits(other, one));
     return isShared ? { one: null, isShared } : { one, isShared };
   }
 
@@ -173,18 +197,18 @@ export function createLogMatcher(): LogMatcher {
     const found = findGroup(call, nowMs);
     const group = call.group ?? found.one;
     const before = group?.at ?? Number.POSITIVE_INFINITY;
-    const cut = findLoose(call, (each, one) => one.line.at < before && couldBeCut(each, one), nowMs);
-    const drop = findLoose(call, (each, one) => one.line.at < before && couldBeDrop(each, one), nowMs);
+    const cut = findLoose(call, (each, one) => one.line.at < before && couldBeCut(each, one));
+    const drop = findLoose(call, (each, one) => one.line.at < before && couldBeDrop(each, one));
     // A line about dropping has no size: with a stranger's prompt around it could be the stranger's.
     const isAmongStrangers = groups.some(
       (other) => other !== group && other.owner === null && drop.one !== null && other.at > drop.one.line.at,
     );
-    const clamp = findLoose(call, couldBeClamp, nowMs);
-    const access = findLoose(call, (each, one) => couldBeAccess(each, one, nowMs), nowMs);
+    const clamp = findLoose(call, couldBeClamp);
+    const access = findLoose(call, (each, one) => couldBeAccess(each, one, nowMs));
     return { found, group, cut, drop: isAmongStrangers ? { one: null, isShared: true } : drop, clamp, access };
   }
 
-  function findingOf(call: CallState, decision: Decision): LogFinding {
+  function findingOf(call: CallState, decision: Decision, nowMs: number): LogFinding {
     const { group, cut, drop, clamp, access } = decision;
     const isComplete = call.gapsBefore === gaps;
     // Silence about a cut means something only where no line about one may be this call's.
@@ -202,7 +226,7 @@ export function createLogMatcher(): LogMatcher {
     const isShared = decision.found.isShared || cut.isShared;
     return {
       lines: lines.map((line) => line.text),
-      isSettled: isSettled(call, decision, slotsSeen),
+      isSettled: isSettled(call, decision, slotsSeen, nowMs),
       debug: debugSeen && isComplete && !drop.isShared,
       isShared: !says && isShared,
     };
@@ -223,7 +247,17 @@ export function createLogMatcher(): LogMatcher {
       }
     },
     sent(sent) {
-      calls.set(sent.id, { sent, end: null, group: null, has: new Set(), isTaken: false, gapsBefore: gaps });
+      numbers += 1;
+      calls.set(sent.id, {
+        sent,
+        number: numbers,
+        expiredAt: null,
+        end: null,
+        group: null,
+        has: new Set(),
+        isTaken: false,
+        gapsBefore: gaps,
+      });
     },
     ended(id, end) {
       const call = calls.get(id);
@@ -231,13 +265,13 @@ export function createLogMatcher(): LogMatcher {
     },
     look(id, nowMs) {
       const call = calls.get(id);
-      return call === undefined ? noFinding : findingOf(call, decide(call, nowMs));
+      return call === undefined ? noFinding : findingOf(call, decide(call, nowMs), nowMs);
     },
     take(id, nowMs) {
       const call = calls.get(id);
       if (call === undefined) return noFinding;
       const decision = decide(call, nowMs);
-      const finding = findingOf(call, decision);
+      const finding = findingOf(call, decision, nowMs);
       call.group = decision.group;
       if (call.group !== null) call.group.owner = id;
       for (const { one } of [decision.cut, decision.drop, decision.clamp, decision.access])
@@ -258,9 +292,7 @@ export function createLogMatcher(): LogMatcher {
       [
         ...groups.filter((group) => group.owner === id).flatMap((group) => group.lines),
         ...loose.filter((one) => one.owner === id).map((one) => one.line),
-      ]
-        .sort(inOrder)
-        .map((line) => line.text),
+      ].sort(inOrder),
   };
 }
 
@@ -337,12 +369,13 @@ function couldBeClamp(call: CallState, one: Loose): boolean {
 }
 
 /** Waiting helps while lines may still come, or while another call may still turn out not to be the owner. */
-function isSettled(call: CallState, decision: Decision, slotsSeen: boolean): boolean {
+function isSettled(call: CallState, decision: Decision, slotsSeen: boolean, nowMs: number): boolean {
   const { end } = call;
   if (end === null) return false;
   if (end.promptEvalCount === null && end.needs === null) return true;
   if (decision.cut.isShared || decision.found.isShared) return false;
   if (decision.group !== null) return decision.group.released !== null;
   // Older servers have no lines of slots: the access line is the last one.
-  return !slotsSeen && decision.access.one !== null;
+  const access = decision.access.one;
+  return !slotsSeen && access !== null && nowMs - access.line.readMs >= SETTLE_MS;
 }
