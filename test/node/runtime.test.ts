@@ -199,7 +199,10 @@ test('every request once, with real results', async () => {
   expect(await screen.refused('run.get', { runId })).toMatchObject({ code: 'not-found' });
 
   const reply = JSON.stringify({ done: true, done_reason: 'stop', prompt_eval_count: 2_051, eval_count: 5 });
-  expect(await ask('reply.explain', { text: reply, window: 4_096 })).toMatchObject({ reasoning: null });
+  expect(await ask('reply.explain', { text: reply, window: 4_096 })).toMatchObject({
+    truncation: { kinds: ['unknown'], confidence: 'possible' },
+    read: { window: 4_096, promptEvalCount: 2_051 },
+  });
   expect(await ask('settings.set', { theme: 'dark' })).toMatchObject({ theme: 'dark', localOnly: true });
   expect(await ask('simulator.start', {})).toMatchObject({ state: 'up', kind: 'simulator' });
   expect(await ask('simulator.stop', {})).toMatchObject({ state: 'down', kind: 'ollama', urlSource: 'OLLAMA_HOST' });
