@@ -88,6 +88,7 @@ function explanationOf(input: ExplainInput, recording: Recording, reply: ReadRep
       error: reply.error,
       needs: reply.needs,
       has: reply.has,
+      thinking: reply.thinking,
     },
     log: log === null || log.length === 0 ? null : log,
     render: null,

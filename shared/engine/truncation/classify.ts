@@ -77,6 +77,8 @@ const BROKEN: Partial<Record<TruncationInput['reply']['ending'], string>> = {
   unreachable: 'The call did not reach the server.',
 };
 
+const CONNECTION_BROKE = 'The connection broke before its counts came.';
+
 /** Replies that say why they have no count. */
 function nothingAsked(situation: Situation): PromptReading | null {
   const { reply } = situation.input;
@@ -88,7 +90,7 @@ function nothingAsked(situation: Situation): PromptReading | null {
       evidence('none', 'limits', `Nothing was asked: the model was only ${reply.doneReason}ed.`),
     );
   }
-  const broken = BROKEN[reply.ending];
+  const broken = reply.ending === 'aborted' && reply.abortedBy === null ? CONNECTION_BROKE : BROKEN[reply.ending];
   if (broken !== undefined) return cannotTell(null, 'none', evidence('none', 'limits', broken));
   if (reply.error !== null) {
     const status = reply.status === null ? '' : ` (status ${reply.status})`;

@@ -18,6 +18,10 @@ export function readFields(situation: Situation): PromptReading {
       'none',
       evidence('none', 'limits', 'The reply has no prompt count, so nothing can be said about the prompt.'),
     );
+  if (counted === 0 && input.messages.some((message) => message.characters > 0)) {
+    const text = 'The reply says that 0 tokens were evaluated although a text was sent, so its count says nothing.';
+    return cannotTell(null, 'none', evidence('none', 'limits', text));
+  }
   if (situation.refusesInstead) {
     return intact(
       counted,
@@ -151,7 +155,7 @@ function readSingle(situation: Situation, counted: number, window: number): Prom
   }
   if (!countsWholePrompt(input.serverVersion)) {
     return cannotTell(
-      counted,
+      null,
       'possible',
       evidence(
         'possible',

@@ -23,7 +23,7 @@ export function readHistory(situation: Situation, counted: number, window: numbe
   }
   if (!countsWholePrompt(input.serverVersion)) {
     return cannotTell(
-      counted,
+      null,
       'possible',
       evidence(
         'possible',

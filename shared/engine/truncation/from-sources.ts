@@ -1,6 +1,6 @@
 /** The sources that are exact: the server log, the `context` field of /api/generate, a render with and without truncation. */
 import type { LogFacts } from './log-lines.ts';
-import { type CutSize, kindOfCut } from './cut-size.ts';
+import { type CutSize, countsWholePrompt, kindOfCut } from './cut-size.ts';
 import { type PromptReading, evidence, intact, nothingKnown } from './prompt-reading.ts';
 import { type Situation, strangeRole } from './situation.ts';
 import type { TruncationInput } from './types.ts';
@@ -111,7 +111,8 @@ const OUTPUT_SURE_MAX = 200;
 export function readContextField(situation: Situation, byCount: PromptReading): PromptReading | null {
   const { input } = situation;
   const { contextLength, promptEvalCount: counted, evalCount: output, doneReason } = input.reply;
-  if (input.route !== 'generate' || input.raw) return null;
+  // Where the count leaves cached tokens out there is nothing to compare the prompt with.
+  if (input.route !== 'generate' || input.raw || !countsWholePrompt(input.serverVersion)) return null;
   if (contextLength === null || counted === null || output === null) return null;
   // The end token is counted as output and is no text.
   const ended = doneReason === 'stop' && output > 0 ? 1 : 0;
@@ -140,7 +141,9 @@ interface ContextSum {
 /** Long outputs leave the loss proven and its size open. */
 function contextLoss(situation: Situation, byCount: PromptReading, found: ContextSum): PromptReading {
   const { cut, counted, prompt, sum, raw } = found;
-  const isSure = (situation.input.reply.evalCount ?? 0) <= OUTPUT_SURE_MAX;
+  const { evalCount, thinking = '' } = situation.input.reply;
+  // Markers around thinking come back as other tokens than they were sampled as.
+  const isSure = (evalCount ?? 0) <= OUTPUT_SURE_MAX && thinking === '';
   const isCutByCount = byCount.kinds.some((kind) => kind === 'halved' || kind === 'cut-to-window');
   const confidence = isSure ? 'exact' : 'certain';
   const text = `${sum}: ${isSure ? '' : 'about '}${number(prompt - counted)} were lost.`;

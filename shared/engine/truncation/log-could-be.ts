@@ -5,6 +5,8 @@ import type { LogRecord } from './log-record.ts';
 export interface CallState {
   readonly sent: MatchSent;
   readonly gapsBefore: number;
+  /** Lines that were lost may have begun a prompt whose later lines look like those of this call. */
+  readonly isDoubtful: boolean;
   end: MatchEnded | null;
   group: Group | null;
   /** Kinds of single lines that it has, or is known not to have. */

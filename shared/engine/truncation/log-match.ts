@@ -88,6 +88,7 @@ export function createLogMatcher(): LogMatcher {
   let lost = 0;
   let numbers = 0;
   let gaps = 0;
+  let lastMs = Number.NEGATIVE_INFINITY;
   let debugSeen = false;
   let slotsSeen = false;
 
@@ -171,6 +172,8 @@ export function createLogMatcher(): LogMatcher {
   const rivals = (call: CallState): CallState[] => [...calls.values()].filter((other) => other !== call);
 
   function findGroup(call: CallState, nowMs: number): Found<Group> {
+    // Runners number alike: a line after a loss may go on with a prompt whose beginning was lost.
+    if (call.isDoubtful || call.gapsBefore !== gaps) return nothing;
     const fitting = groups.filter((group) => group.owner === null && couldBe(call, group, nowMs));
     const [group] = fitting;
     if (group === undefined) return nothing;
@@ -234,6 +237,7 @@ export function createLogMatcher(): LogMatcher {
 
   return {
     line(line) {
+      lastMs = line.readMs;
       debugSeen ||= line.text.includes('level=DEBUG');
       take(line, readRecord(line.text));
       if (groups.length > 2 * GROUPS_MAX || loose.length > 2 * LOOSE_MAX) prune(line.readMs);
@@ -248,6 +252,9 @@ export function createLogMatcher(): LogMatcher {
     },
     sent(sent) {
       numbers += 1;
+      const isDoubtful = [...calls.values()].some(
+        (call) => call.gapsBefore !== gaps && (!call.isTaken || isOwed(call, lastMs)),
+      );
       calls.set(sent.id, {
         sent,
         number: numbers,
@@ -257,11 +264,13 @@ export function createLogMatcher(): LogMatcher {
         has: new Set(),
         isTaken: false,
         gapsBefore: gaps,
+        isDoubtful,
       });
     },
     ended(id, end) {
       const call = calls.get(id);
       if (call !== undefined) call.end = end;
+      lastMs = end.endedMs;
     },
     look(id, nowMs) {
       const call = calls.get(id);

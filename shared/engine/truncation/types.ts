@@ -45,6 +45,10 @@ export interface TruncationInput {
     readonly error: string | null;
     readonly needs: number | null;
     readonly has: number | null;
+    /** Text of the thinking, left out = none known. It makes the arithmetic of `context` a few tokens less sure. */
+    readonly thinking?: string;
+    /** Who stopped it; null = nobody here, the connection broke. Left out = not known. */
+    readonly abortedBy?: string | null;
   };
   /** The server's log lines of this call; null = the log was not open, empty = it has none that are this call's for sure. */
   readonly log: readonly string[] | null;

@@ -103,7 +103,13 @@ export function createSubjects(options: { watch: ServerWatch; store: Store; loca
     if (counted.size > COUNTED_MAX) counted.delete(counted.keys().next().value ?? '');
     const sizes = estimateMessages(record.request.messages);
     const before = learned.get(key) ?? null;
-    const after = learnRatio(before, { script: sizes.script, tableTokens: sizes.tableTokens, countedTokens: count });
+    const after = learnRatio(before, {
+      script: sizes.script,
+      tableTokens: sizes.tableTokens,
+      countedTokens: count,
+      messages: record.request.messages.length,
+      characters: sizes.total.characters,
+    });
     if (after === before) return;
     learned.set(key, after);
     store.saveLearnedRatio(key, JSON.stringify(after));

@@ -343,6 +343,41 @@ describe('sources that are exact', () => {
     expect(
       short({ serverVersion: '0.30.0', texts: [['user', sentence.repeat(60)]], reply: { promptEvalCount: 3 } }),
     ).toEqual(['unknown', 'possible']);
+    const generate: Change = {
+      serverVersion: '0.30.0',
+      route: 'generate',
+      windowRunning: 4_096,
+      numCtxRequested: 4_096,
+      texts: [['user', sentence.repeat(60)]],
+      reply: { promptEvalCount: 3, evalCount: 20, contextLength: 1_420 },
+    };
+    expect(verdict(generate)).toMatchObject({ kept: null, lost: null });
+  });
+
+  test('a count of 0 for a prompt with text in it says nothing', () => {
+    expect(verdict({ reply: { promptEvalCount: 0 } })).toMatchObject({ kinds: ['unknown'], kept: null, lost: null });
+  });
+
+  test('thinking leaves the loss in the context field proven and its size open', () => {
+    const cut: Change = {
+      route: 'generate',
+      texts: [['user', sentence.repeat(60)]],
+      reply: { promptEvalCount: 259, evalCount: 20, doneReason: 'length', contextLength: 1_440 },
+    };
+    expect(verdict(cut)).toMatchObject({ kinds: ['halved'], confidence: 'exact', lost: 1_162 });
+    expect(verdict({ ...cut, reply: { ...cut.reply, thinking: 'Let me see.' } })).toMatchObject({
+      kinds: ['halved'],
+      confidence: 'certain',
+      lost: null,
+    });
+  });
+
+  test('a connection that broke is told apart from a call that was stopped', () => {
+    const why = (abortedBy: string | null): string | undefined =>
+      verdict({ reply: { ending: 'aborted', promptEvalCount: null, evalCount: null, doneReason: null, abortedBy } })
+        .evidence[0]?.text;
+    expect(why(null)).toBe('The connection broke before its counts came.');
+    expect(why('person')).toBe('The call was stopped before its counts came.');
   });
 });
 
