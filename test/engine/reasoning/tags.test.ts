@@ -185,6 +185,13 @@ describe('tags that are only spoken about', () => {
       expect(partsOf('', `<think>\n${inner}\n</think>\nDone`).answer).toBe('\nDone');
   });
 
+  test('an end token of other families closes no channel that was never opened', () => {
+    for (const content of ['Yes.<|end|>', 'Yes.<|end_of_solution|>']) {
+      const { answer, places, strayMarkers } = read({ content, settings: { think: false } });
+      expect([answer, places, strayMarkers]).toEqual([content, ['none'], [content.slice(4)]]);
+    }
+  });
+
   test('what no table knows stays in the answer and is reported', () => {
     const { answer, strayMarkers, places } = read({ content: 'Yes.<|im_end|><|endoftext|>' });
     expect({ answer, strayMarkers, places }).toEqual({
