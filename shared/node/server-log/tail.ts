@@ -11,7 +11,7 @@ const CHUNK_BYTES = 65_536;
 export const BACKLOG_BYTES_MAX = 8_000_000;
 const BACKLOG_BYTES_KEPT = 1_000_000;
 /** Bytes before the place that was read to, to notice that the file was written over. */
-const SEEN_BYTES = 64;
+const SEEN_BYTES = 1_024;
 /** Places of a new file begin behind those of the old one, which may still grow a little. */
 const PLACES_BETWEEN_FILES = 100_000_000;
 /** A rotated file is looked at this often after the new one has begun: its writer may not have noticed. */
@@ -192,7 +192,7 @@ export function tailFile(path: string, sink: LogSink): LogSource {
 }
 
 /** How lines of Ollama and of its runner begin. */
-const BEGINS_A_LINE = /^(?:time=|slot\s|srv\s|que\s|\[GIN\]|[a-z_]{3,40}(?:\s[a-z_]{3,40})?: |\r?\n)/;
+const BEGINS_A_LINE = /^(?:time=\d|(?:slot|srv|que)\s+[^|:\s]{1,60}: |\[GIN\]|[a-z_]{3,40}(?:\s[a-z_]{3,40})?: )/;
 
 function identityOf(stat: { readonly dev: bigint; readonly ino: bigint }): string {
   return `${stat.dev}/${stat.ino}`;
