@@ -99,6 +99,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
         port: watch.target().address.port,
         environment,
       }),
+      watch.status().kind === 'simulator',
     );
   listeners.add((event) => {
     if (event.type === 'server-changed' || event.type === 'settings-changed') useLog();

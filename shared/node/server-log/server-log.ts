@@ -20,8 +20,8 @@ const TELL_MS_MIN = 1_000;
 
 export interface ServerLog extends LogPort {
   state(): ServerLogState;
-  /** Opens the source of this plan, unless it is open already. */
-  use(plan: LogPlan): void;
+  /** Opens the source of this plan, unless it is open already. isSimulated: a simulator writes it, here or elsewhere. */
+  use(plan: LogPlan, isSimulated?: boolean): void;
   /** Looks at the file now; the timer does the same. */
   poll(): void;
   stop(): Promise<void>;
@@ -54,7 +54,6 @@ export function createServerLog(options: ServerLogOptions): ServerLog {
     matcher = createLogMatcher();
     lines = 0;
     misses = 0;
-    simulated = plan.kind === 'simulator';
     const own = matcher;
     // Lines of a source that was left come to nobody.
     const sink: LogSink = {
@@ -85,7 +84,11 @@ export function createServerLog(options: ServerLogOptions): ServerLog {
     if (isStopped) return;
     const now = state();
     const isNews =
-      told === null || now.state !== told.state || now.source !== told.source || now.problem !== told.problem;
+      told === null ||
+      now.state !== told.state ||
+      now.source !== told.source ||
+      now.problem !== told.problem ||
+      now.simulated !== told.simulated;
     const isCounted = now.lines !== told?.lines || now.unmatched !== told.unmatched;
     if (!isNews && (!isCounted || clock.monotonicMs() - toldMs < TELL_MS_MIN)) return;
     told = now;
@@ -127,7 +130,8 @@ export function createServerLog(options: ServerLogOptions): ServerLog {
 
   return {
     state,
-    use(plan) {
+    use(plan, isSimulated = false) {
+      simulated = isSimulated || plan.kind === 'simulator';
       const wanted = JSON.stringify(plan);
       if (wanted === key || isStopped) return;
       key = wanted;
