@@ -111,9 +111,10 @@ function explanationOf(input: ExplainInput, recording: Recording, reply: ReadRep
   };
 }
 
-/** null for embeddings: they write no text. */
+/** null for what writes no text: embeddings, lists of models, a prompt that was only rendered. */
 function reasoningOf(recording: Recording, question: TruncationInput, shifts: number | null): Explanation['reasoning'] {
-  if (question.route === 'embed') return null;
+  const isOther = question.route === 'unknown' && recording.path !== null;
+  if (isOther || question.route === 'embed' || recording.requestBody?.['_debug_render_only'] === true) return null;
   const { outcome, cause, complete, places, suspected, obedience, answer } = classifyRecorded(
     recording,
     question,

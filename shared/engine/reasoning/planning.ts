@@ -150,7 +150,7 @@ export function isCircling(text: string): boolean {
 const CIRCLE_TAIL = 1_600;
 const CIRCLE = /(?<passage>[^]{8,300}?)\k<passage>{3,}[^]{0,300}$/;
 const DOUBT =
-  /\b(?:again|check(?:s|ed|ing)?|sure|certain|maybe|perhaps|wait|verif\p{L}+|hmm+|re(?:check|count|comput|calculat|consider|think|test)\p{L}*|think(?:ing)?|try(?:ing)?|test(?:ing)?|consider(?:ing)?|comput\p{L}+|doubt|wrong|right|next|another|still|once more|nochmal|vielleicht|sicher|prüfen|encore|vérifier|otra vez|quizás)\b|再|也许|检查|もう一度|確認|다시|снова|провер/iu;
+  /\b(?:again|check(?:s|ed|ing)?|sure|certain|maybe|perhaps|wait|verif\p{L}+|hmm+|re(?:check|count|comput|calculat|consider|think|test)\p{L}*|think(?:ing)?|try(?:ing)?|test(?:ing)?|consider(?:ing)?|comput\p{L}+|doubt|wrong|once more|nochmal|vielleicht|sicher|prüfen|encore|vérifier|otra vez|quizás)\b|再|也许|检查|もう一度|確認|다시|снова|провер/iu;
 
 /** Quoted speech and code are somebody else's words. */
 function withoutCode(text: string): string {

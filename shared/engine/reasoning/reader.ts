@@ -25,8 +25,8 @@ export interface ReasoningReader {
   push(piece: ReasoningPiece): void;
   /** Reads what is there; costs one pass over the content, so once a frame is often enough. Cached until something is pushed. */
   look(): LiveReading;
-  /** The verdict as if the reply ended now, in this way. */
-  finish(end: ReasoningEnd, shifts?: number | null): ReasoningVerdict;
+  /** The verdict as if the reply ended now, in this way. window: where it is known only by now. */
+  finish(end: ReasoningEnd, shifts?: number | null, window?: number | null): ReasoningVerdict;
   /** UTF-16 units that came after a field was full and were left out. */
   readonly charactersDropped: number;
 }
@@ -74,9 +74,9 @@ export function createReasoningReader(settings: ReasoningSettings): ReasoningRea
       live ??= liveReading(thinking, content, thinkingChunks, contentStarts.length);
       return live;
     },
-    finish: (end, shifts = null) =>
+    finish: (end, shifts = null, window = settings.window) =>
       classifyReasoning({
-        settings,
+        settings: { ...settings, window },
         thinking,
         content,
         toolCalls,
