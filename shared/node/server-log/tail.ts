@@ -78,7 +78,7 @@ export function tailFile(path: string, sink: LogSink): LogSource {
       one.offset = size - BACKLOG_BYTES_KEPT;
       one.lines.skipLine();
     }
-    let read = 0;
+    let read: number;
     do {
       read = readSync(one.fd, buffer, 0, CHUNK_BYTES, one.offset);
       if (read > 0) one.lines.push(buffer.subarray(0, read), one.base + one.offset);

@@ -2,6 +2,7 @@
 import { cleanup, fireEvent, screen, waitFor } from '@testing-library/react';
 import { afterEach, expect, test } from 'vitest';
 import { ok } from '../../../shared/contract/denials.ts';
+import type { ServerLogState } from '../../../shared/contract/server.ts';
 import { settingsSchema } from '../../../shared/contract/settings.ts';
 import { makeServer } from '../support/make.ts';
 import { drawApp } from '../support/screen.tsx';
@@ -62,4 +63,58 @@ test('an address where nothing answers says so and what to do', async () => {
   fireEvent.click(screen.getByRole('button', { name: 'Connect' }));
   await screen.findByText('Nothing answers at 10.0.0.9:11434. Start it there.');
   expect(transport.asked.at(-1)).toEqual({ name: 'server.connect', params: { url: 'http://10.0.0.9:11434' } });
+});
+
+test('the server log: its state is shown, what is typed is kept when the box is left, and lines of others can be looked at', async () => {
+  const { sets, transport } = await settings();
+  const state = (fields: Partial<ServerLogState>): void =>
+    transport.emit({
+      type: 'server-log-changed',
+      log: {
+        state: 'open',
+        source: '/var/log/ollama.log',
+        simulated: false,
+        problem: null,
+        lines: 1_204,
+        unmatched: 0,
+        unmatchedLast: [],
+        ...fields,
+      },
+    });
+  state({ unmatched: 1, unmatchedLast: ['slot <b>release</b>: id 0'] });
+  await screen.findByText(/1,204 lines read, 1 about calls of others/);
+  expect(screen.getByText('slot <b>release</b>: id 0')).toBeTruthy();
+  const problem = '/no.log is not there. It is read as soon as it is.';
+  state({ state: 'not-found', source: '/no.log', problem });
+  await screen.findByText('not found');
+  expect(screen.getByText(new RegExp(problem))).toBeTruthy();
+  state({ state: 'not-readable', source: '/root.log', problem: '/root.log may not be read.' });
+  await screen.findByText('not readable');
+
+  const box = screen.getByLabelText('Server log');
+  fireEvent.change(box, { target: { value: ' /var/log/ollama.log ' } });
+  expect(sets()).toEqual([]);
+  fireEvent.blur(box);
+  await waitFor(() => expect(sets()).toEqual([{ serverLog: '/var/log/ollama.log' }]));
+  // Leaving it again sends nothing.
+  fireEvent.blur(box);
+  expect(sets()).toHaveLength(1);
+});
+
+test('a log of a simulator is marked', async () => {
+  const { transport } = await settings();
+  transport.emit({
+    type: 'server-log-changed',
+    log: {
+      state: 'open',
+      source: "the simulator's own log",
+      simulated: true,
+      problem: null,
+      lines: 3,
+      unmatched: 0,
+      unmatchedLast: [],
+    },
+  });
+  const status = await screen.findByText(/the simulator's own log/);
+  expect(status.textContent).toMatch(/simulated/i);
 });
