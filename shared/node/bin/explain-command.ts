@@ -128,7 +128,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function asText(file: string, { truncation, read }: Explanation): string {
+function asText(file: string, { truncation, reasoning, read }: Explanation): string {
   const figures = [
     ['model', printable(read.model)],
     ['server', printable(read.version)],
@@ -148,8 +148,21 @@ function asText(file: string, { truncation, read }: Explanation): string {
     ...figures.map(([name, value]) => `  ${name.padEnd(9)} ${value}`),
     ...evidence,
     ...(truncation.next === null ? [] : [`  next      ${truncation.next}`]),
+    ...reasoningLines(reasoning),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Three readings in two lines: how it ended, and where the thinking was. */
+function reasoningLines(reasoning: Explanation['reasoning']): string[] {
+  if (reasoning === null) return [];
+  const { outcome, cause, complete, places, suspected, obedience } = reasoning;
+  const ended = [outcome, ...(cause === null ? [] : [`cause ${cause}`]), ...(complete === false ? ['cut off'] : [])];
+  const where = places.length === 0 ? 'none seen' : places.join(' + ');
+  return [
+    `  answer    ${ended.join(', ')}`,
+    `  thinking  ${where}${suspected === null ? '' : `, suspected: ${suspected}`}${obedience === null || obedience === 'not-asked' ? '' : `; think off ${obedience}`}`,
+  ];
 }
 
 function figure(value: number | null): string | null {

@@ -80,6 +80,8 @@ describe('spillway explain', () => {
         '  certain   2,051 is the cut size for 4,096: 4,096 − ⌊(4,096 − 5) ÷ 2⌋',
         '  likely    2,051 is 26 % of characters ÷ 3 (8,021), under the 60 % mark.',
         '  next      Send again with num_ctx 8,192: nothing is lost.',
+        '  answer    answered, cut off',
+        '  thinking  none',
         '',
       ].join('\n'),
     );
