@@ -180,20 +180,24 @@ export function createLogMatcher(): LogMatcher {
     if (call.end !== null && call.end.promptEvalCount === null && call.end.needs === null) {
       // Without counts only a call that was alone has lines of its own.
       const isAlone = rivals(call).every((other) => !isOwed(other, nowMs)) && fitting.length === 1;
-      return isAlone ? { one: group, isShared: false } : { one: null, isShared: true };
+      return isAlone ? only(group) : { ...nothing, isShared: true };
     }
-    const isShared =
-      fitting.length > 1 || rivals(call).some((other) => other.group === null && couldBe(other, group, nowMs));
-    return isShared ? { one: null, isShared } : { one: group, isShared };
+    const others = rivals(call).filter((other) => other.group === null && couldBe(other, group, nowMs));
+    if (fitting.length === 1 && others.length === 0) return only(group);
+    return {
+      one: null,
+      isShared: true,
+      mayTell: others.some(isRunning) || fitting.some((each) => each.released === null),
+    };
   }
 
   function findLoose(call: CallState, fits: (call: CallState, one: Loose) => boolean): Found<Loose> {
     const fitting = loose.filter((one) => one.owner === null && fits(call, one));
     const [one] = fitting;
     if (one === undefined) return nothing;
-    const isShared =
-      fitting.length > 1 || rivals(call).some((other) => !other.has.has(one.record.kind) && fits(other, one));
-    return isShared ? { one: null, isShared } : { one, isShared };
+    const others = rivals(call).filter((other) => !other.has.has(one.record.kind) && fits(other, one));
+    if (fitting.length === 1 && others.length === 0) return only(one);
+    return { one: null, isShared: true, mayTell: others.some(isRunning) };
   }
 
   function decide(call: CallState, nowMs: number): Decision {
@@ -208,7 +212,7 @@ export function createLogMatcher(): LogMatcher {
     );
     const clamp = findLoose(call, couldBeClamp);
     const access = findLoose(call, (each, one) => couldBeAccess(each, one, nowMs));
-    return { found, group, cut, drop: isAmongStrangers ? { one: null, isShared: true } : drop, clamp, access };
+    return { found, group, cut, drop: isAmongStrangers ? { ...nothing, isShared: true } : drop, clamp, access };
   }
 
   function findingOf(call: CallState, decision: Decision, nowMs: number): LogFinding {
@@ -222,7 +226,8 @@ export function createLogMatcher(): LogMatcher {
         one.line.at >= call.sent.sentAt &&
         one.record.kept === call.end?.promptEvalCount,
     );
-    const isProven = cut.one !== null || call.end?.needs !== null || (isComplete && noCut && !cut.isShared);
+    const isProven =
+      cut.one !== null || (call.end !== null && call.end.needs !== null) || (isComplete && noCut && !cut.isShared);
     const own = [drop.one, cut.one, clamp.one, access.one].flatMap((one) => (one === null ? [] : [one.line]));
     const says = cut.one !== null || (group !== null && isProven);
     const lines = says ? [...own, ...(group === null ? [] : linesOf(group, isComplete))].sort(inOrder) : [];
@@ -308,8 +313,12 @@ export function createLogMatcher(): LogMatcher {
 interface Found<One> {
   readonly one: One | null;
   readonly isShared: boolean;
+  /** What comes yet may say whose it is. */
+  readonly mayTell: boolean;
 }
-const nothing = { one: null, isShared: false } as const;
+const nothing = { one: null, isShared: false, mayTell: false } as const;
+const only = <One>(one: One): Found<One> => ({ one, isShared: false, mayTell: false });
+const isRunning = (call: CallState): boolean => call.end === null;
 
 interface Decision {
   readonly found: Found<Group>;
@@ -382,7 +391,7 @@ function isSettled(call: CallState, decision: Decision, slotsSeen: boolean, nowM
   const { end } = call;
   if (end === null) return false;
   if (end.promptEvalCount === null && end.needs === null) return true;
-  if (decision.cut.isShared || decision.found.isShared) return false;
+  if (decision.cut.isShared || decision.found.isShared) return !decision.cut.mayTell && !decision.found.mayTell;
   if (decision.group !== null) return decision.group.released !== null;
   // Older servers have no lines of slots: the access line is the last one.
   const access = decision.access.one;
