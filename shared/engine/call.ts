@@ -2,7 +2,7 @@
  * One governed call, the corridor that every request walks (design, section 4):
  * estimate -> preflight -> admit -> send -> stream -> judge -> settle. There is one exit for every ending: `settle`.
  */
-import type { CallRecord, CallRequest, Message, Reply } from '../contract/calls.ts';
+import type { CallReasoning, CallRecord, CallRequest, Message, Reply } from '../contract/calls.ts';
 import type { Denial } from '../contract/denials.ts';
 import type { Preflight } from '../contract/estimates.ts';
 import type { EngineEvent } from '../contract/events.ts';
@@ -17,16 +17,22 @@ import {
   type LogCallEnded,
   type LogCallSent,
   type LogLines,
+  type ModelEvent,
   type ReplyEnd,
   type Subject,
   type WireRequest,
   noLog,
 } from './ports.ts';
+import { hasLogprobs } from './reasoning-lab/variants.ts';
+import type { ReasoningPiece } from './reasoning/types.ts';
+import { callReasoning } from './reasoning-lab/call-reasoning.ts';
 import { type ReplyBuilder, createReplyBuilder } from './reply-builder.ts';
-import { preflightInput, truncationInput } from './readings.ts';
-import { never } from './cancel.ts';
+import { preflightInput, reasoningSettings, truncationInput } from './readings.ts';
+import { createCancel, never } from './cancel.ts';
 import { summaryOf } from './summary.ts';
 import { findRunning } from './running.ts';
+import { type ReasoningReader, createReasoningReader } from './reasoning/reader.ts';
+import { createThinkingMeter } from './thinking-meter.ts';
 import { classifyTruncation } from './truncation/classify.ts';
 import { type MessagesEstimate, countedEstimate } from './estimate/estimate.ts';
 import { wireRequest } from './wire-body.ts';
@@ -37,6 +43,10 @@ export interface CallAsk {
   readonly runId: RunId | null;
   readonly cellKey: CellKey | null;
   readonly signal: CancelSignal;
+  /** Set where this call asks again for the answer of one whose thinking was stopped. */
+  readonly askedAfter?: CallRecord['askedAfter'];
+  /** The call belongs to its cell on screen, and yet is not its result: another one follows. */
+  readonly isFirstOfTwo?: boolean;
 }
 
 /** What happened, and the refusal where the call never left or could not be stored. The record is there in every case. */
@@ -67,7 +77,8 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
   const found = await ports.subjects.of(ask.request.model, ask.signal);
   const subject = found.ok ? found.value : nobody;
   const sizes = withCount(await ports.estimator.estimate(ask.request.messages, subject.learned), ask.request, subject);
-  const wire = wireRequest(ask.request);
+  const logprobs = ask.request.logprobs === true && hasLogprobs(subject.serverVersion) !== false;
+  const wire = wireRequest(ask.request, { logprobs });
   const walk: Walk = {
     ports,
     ask,
@@ -78,6 +89,7 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
     preflight: null,
     wire: wire.ok ? wire.value : null,
     builder: createReplyBuilder(),
+    reader: createReasoningReader(reasoningSettings(ask.request)),
     log: null,
   };
   if (!found.ok) return settle(walk, notSent(found.denial, ask.signal), [], found.denial);
@@ -121,26 +133,37 @@ interface Walk {
   readonly preflight: Preflight | null;
   readonly wire: WireRequest | null;
   readonly builder: ReplyBuilder;
+  readonly reader: ReasoningReader;
   readonly log: LogLines | null;
 }
 
 const CANCELLED: Denial = { code: 'cancelled', message: 'Stopped before it was sent.' };
 
-/** Step 5: forwards every chunk, keeps running totals, says in which phase the call is. */
+/** Step 5: forwards every chunk, reads it as it comes, keeps running totals, says in which phase the call is. */
 async function stream(walk: Walk, wire: WireRequest): Promise<ReplyEnd> {
-  const { ask, builder } = walk;
+  const { ask, builder, reader } = walk;
+  const { thinkingCap } = ask.request;
+  const meter = thinkingCap === undefined ? null : createThinkingMeter(thinkingCap.tokensMax, reader);
+  const cancel = meter === null ? null : createCancel();
+  const release = cancel === null ? null : ask.signal.onAbort(() => cancel.cancel(ask.signal.reason ?? 'person'));
+  let isOver = false;
   const { model, clock, events } = walk.ports;
   const at = (): ReturnType<typeof milliseconds> =>
     milliseconds(Math.max(0, Math.round(clock.monotonicMs() - walk.beganMs)));
   const phase = (name: Extract<EngineEvent, { type: 'call-phase-changed' }>['phase']): void =>
     events.emit({ type: 'call-phase-changed', callId: ask.id, phase: name, atMs: at() });
 
-  for await (const portion of model.stream(wire, ask.signal)) {
+  for await (const portion of model.stream(wire, cancel?.signal ?? ask.signal)) {
     const atMs = at();
     for (const event of portion) {
-      if (event.kind === 'end') return event.end;
+      if (event.kind === 'end') {
+        release?.();
+        return isOver ? cappedEnd(event.end, meter?.tokens ?? 0) : event.end;
+      }
       if (event.kind === 'sent') phase(isLoaded(walk) ? 'evaluating' : 'loading');
-      if (event.kind !== 'chunk') continue;
+      // What was on its way when the thinking was stopped is left out, so that the cap holds to the token.
+      if (event.kind !== 'chunk' || isOver) continue;
+      reader.push(pieceOf(event));
       if (builder.chunk(event, atMs)) phase('streaming');
       events.emit({
         type: 'call-delta',
@@ -151,9 +174,28 @@ async function stream(walk: Walk, wire: WireRequest): Promise<ReplyEnd> {
         answerChunks: builder.answerChunks,
         atMs,
       });
+      if (meter?.isOver(event) === true) {
+        isOver = true;
+        cancel?.cancel('thinking-cap');
+      }
     }
   }
   throw new Error('Broken rule: a model stream always ends with its end');
+}
+
+function pieceOf({ thinking, answer, toolCalls, logprobs }: Extract<ModelEvent, { kind: 'chunk' }>): ReasoningPiece {
+  return logprobs === undefined
+    ? { thinking, content: answer, toolCalls }
+    : { thinking, content: answer, toolCalls, logprobs };
+}
+
+/**
+ * A reply that was complete before the stop arrived is read like one that was stopped: the rest of it was left out, and the counts
+ * of the whole would say something else.
+ */
+function cappedEnd(end: ReplyEnd, thinkingTokens: number): ReplyEnd {
+  const error = `Thinking was stopped from this side after ${thinkingTokens.toLocaleString('en-US')} tokens.`;
+  return { ...end, ending: 'aborted', abortedBy: 'thinking-cap', error, done: null, doneReason: null, evalCount: null };
 }
 
 /** Steps 6 and 7, for every ending: read the reply, judge it, store it, tell it. */
@@ -162,7 +204,11 @@ function settle(walk: Walk, end: ReplyEnd, running: readonly RunningModel[], den
   const reply = walk.builder.finish(end, Math.max(0, ports.clock.monotonicMs() - walk.beganMs));
   const found = findRunning(running, ask.request.model, subject.digest);
   const truncation = classifyTruncation(truncationInput(ask.request, subject, walk.sizes, reply, found, walk.log));
-  const record = recordOf(walk, reply, end, found, truncation);
+  const verdict =
+    reply.ending === 'not-sent'
+      ? null
+      : callReasoning(walk.reader.finish(reply, truncation.shifts, found?.contextLength ?? null), reply);
+  const record = recordOf(walk, reply, end, found, truncation, verdict);
   const stored = ports.journal.callClosed(record);
   ports.events.emit({ type: 'call-closed', call: summaryOf(record) });
   if (!stored.ok)
@@ -181,13 +227,14 @@ function recordOf(
   end: ReplyEnd,
   found: RunningModel | null,
   truncation: TruncationVerdict,
+  reasoning: CallReasoning | null,
 ): CallRecord {
   const { ask, subject } = walk;
   const scored = scoreNeedles(reply.answer, ask.request.needles, ask.request.messages);
   return {
     id: ask.id,
     runId: ask.runId,
-    cellKey: ask.cellKey,
+    cellKey: ask.isFirstOfTwo === true && reply.abortedBy === 'thinking-cap' ? null : ask.cellKey,
     startedAt: walk.startedAt,
     simulated: subject.simulated,
     server: subject.server,
@@ -208,6 +255,8 @@ function recordOf(
     truncation,
     needle: scored.overall,
     needles: scored.readings,
+    reasoning,
+    ...(ask.askedAfter === undefined ? {} : { askedAfter: ask.askedAfter }),
   };
 }
 

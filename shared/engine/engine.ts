@@ -7,7 +7,9 @@ import { type Result, denied, ok } from '../contract/denials.ts';
 import type { Preflight } from '../contract/estimates.ts';
 import type { EngineEvent, OpenCall } from '../contract/events.ts';
 import type { CallId, CellKey, RunId } from '../contract/ids.ts';
-import { type CallOutcome, runCall } from './call.ts';
+import { tokens } from '../contract/units.ts';
+import { answerOnlyRequest } from './ask-again.ts';
+import { type CallAsk, type CallOutcome, runCall } from './call.ts';
 import { type CancelReason, type CancelSource, createCancel, never } from './cancel.ts';
 import type { EnginePorts } from './ports.ts';
 import { preflightInput } from './readings.ts';
@@ -28,8 +30,14 @@ export interface Engine {
   openCalls(): OpenCall[];
 }
 
+interface OpenEntry {
+  readonly cancel: CancelSource;
+  shown: OpenCall | null;
+  done: Promise<CallOutcome>;
+}
+
 export function createEngine(outer: EnginePorts): Engine {
-  const open = new Map<CallId, { cancel: CancelSource; shown: OpenCall | null; done: Promise<CallOutcome> }>();
+  const open = new Map<CallId, OpenEntry>();
   const ports: EnginePorts = { ...outer, events: { emit: (event) => (remember(event), outer.events.emit(event)) } };
 
   /** Keeps what a screen that connects in mid-call needs. */
@@ -43,6 +51,28 @@ export function createEngine(outer: EnginePorts): Engine {
     }
   }
 
+  /** The second of two calls, where the thinking of the first was stopped; its outcome stands for both. One cancel ends either. */
+  async function askAgain(ask: CallAsk, first: CallOutcome, cancel: CancelSource): Promise<CallOutcome> {
+    const { record } = first;
+    const request = first.denial === null ? answerOnlyRequest(record) : null;
+    if (request === null) return first;
+    const id = ports.ids.call();
+    const askedAfter = {
+      callId: record.id,
+      thinkingTokens: record.reasoning?.split?.thinkingTokens ?? tokens(record.reply.thinkingChunks),
+      promptEvalCount: record.reply.promptEvalCount,
+      wallMs: record.reply.wallMs,
+    };
+    // The first has closed; it stays in the list, unseen, so that a cancel of it reaches the second.
+    const before = open.get(ask.id);
+    if (before !== undefined) before.shown = null;
+    const entry: OpenEntry = { cancel, shown: null, done: Promise.resolve(first) };
+    open.set(id, entry);
+    const { runId, cellKey, signal } = ask;
+    entry.done = runCall(ports, { id, request, runId, cellKey, signal, askedAfter }).finally(() => open.delete(id));
+    return entry.done;
+  }
+
   return {
     open(request, place) {
       if (open.size >= OPEN_CALLS_MAX) {
@@ -50,15 +80,19 @@ export function createEngine(outer: EnginePorts): Engine {
       }
       const id = ports.ids.call();
       const cancel = createCancel();
-      const entry = { cancel, shown: null as OpenCall | null, done: undefined as unknown as Promise<CallOutcome> };
+      const entry: OpenEntry = { cancel, shown: null, done: undefined as unknown as Promise<CallOutcome> };
       open.set(id, entry);
-      entry.done = runCall(ports, {
+      const ask: CallAsk = {
         id,
         request,
         runId: place?.runId ?? null,
         cellKey: place?.cellKey ?? null,
         signal: cancel.signal,
-      }).finally(() => open.delete(id));
+        isFirstOfTwo: request.thinkingCap?.then === 'ask-again',
+      };
+      entry.done = runCall(ports, ask)
+        .then((first) => askAgain(ask, first, cancel))
+        .finally(() => open.delete(id));
       return ok({ id, done: entry.done });
     },
     cancel(id, reason) {

@@ -9,6 +9,7 @@ import type { CallId, RunId } from '../contract/ids.ts';
 import type { EngineEvent } from '../contract/events.ts';
 import type { ModelFacts, RunningModel } from '../contract/server.ts';
 import type { Bytes, Tokens } from '../contract/units.ts';
+import type { LogprobEntry } from './reasoning/types.ts';
 import type { LearnedRatio, MessagesEstimate } from './estimate/estimate.ts';
 import type { PreflightInput } from './truncation/preflight.ts';
 
@@ -49,6 +50,8 @@ export type ModelEvent =
       readonly toolCalls: number;
       /** Entries in `logprobs` of this chunk, null without logprobs. */
       readonly logprobEntries: number | null;
+      /** The entries themselves; left out where there are none. */
+      readonly logprobs?: readonly LogprobEntry[];
     }
   | { readonly kind: 'end'; readonly end: ReplyEnd };
 

@@ -3,6 +3,7 @@ import type { CallRequest, Reply } from '../contract/calls.ts';
 import type { RunningModel } from '../contract/server.ts';
 import type { MessagesEstimate } from './estimate/estimate.ts';
 import type { LogLines, Subject } from './ports.ts';
+import type { ReasoningSettings } from './reasoning/types.ts';
 import { findRunning } from './running.ts';
 import type { PreflightInput } from './truncation/preflight.ts';
 import type { TruncationInput } from './truncation/types.ts';
@@ -83,4 +84,16 @@ function windowBefore(request: CallRequest, subject: Subject): Pick<PreflightInp
     return { window: trained === null ? standing : Math.min(standing, trained), windowSource: 'server-default' };
   const loaded = findRunning(subject.running, request.model, subject.digest)?.contextLength ?? null;
   return loaded === null ? { window: null, windowSource: 'unknown' } : { window: loaded, windowSource: 'running' };
+}
+
+/** What the reasoning reader takes before the call; the window that ran is known only after it. */
+export function reasoningSettings(request: CallRequest): ReasoningSettings {
+  return {
+    think: request.think === 'default' ? null : request.think,
+    numPredict: request.numPredict,
+    window: null,
+    numCtx: request.numCtx,
+    shift: request.policy === 'refuse' ? false : null,
+    structured: false,
+  };
 }

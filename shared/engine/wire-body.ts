@@ -7,15 +7,16 @@ import type { WireRequest } from './ports.ts';
 /**
  * num_ctx is left out when it is not set: 0 would run in a window of 4. `think` is left out for "default", which is a state of
  * its own on the server. The policy `refuse` sends truncate:false and shift:false, so that an overflow answers 400.
- * Denied: a conversation on /api/generate, which takes one system text and one prompt.
+ * logprobs: the caller knows that the server has them. Denied: a conversation on /api/generate, which takes one system text and one prompt.
  */
-export function wireRequest(request: CallRequest): Result<WireRequest> {
+export function wireRequest(request: CallRequest, { logprobs = false } = {}): Result<WireRequest> {
   must(request.numPredict >= 1, 'num_predict is never 0 or absent');
   const head = { model: request.model };
   const tail = {
     stream: request.stream,
     options: options(request),
     ...(request.think === 'default' ? {} : { think: request.think }),
+    ...(logprobs ? { logprobs: true } : {}),
     ...(request.policy === 'refuse' ? { truncate: false, shift: false } : {}),
   };
   const timeoutMs = request.timeoutMs ?? null;

@@ -2,7 +2,10 @@
 import type { RequestName, RequestParsed, RequestResult } from '../contract/requests.ts';
 import { type Denial, type Result, denied, ok } from '../contract/denials.ts';
 import type { ServerStatus } from '../contract/server.ts';
+import { isReasoningCell } from '../contract/experiments.ts';
 import { explain } from '../engine/explain/explain.ts';
+import { laneSummaries } from '../engine/reasoning-lab/lanes.ts';
+import { fittedPreset } from '../engine/reasoning-lab/presets.ts';
 import { never } from '../engine/cancel.ts';
 import type { EngineDoor, RequestContext } from './rpc/dispatcher.ts';
 import type { Parts } from './parts.ts';
@@ -94,6 +97,15 @@ function table(parts: Parts): Handlers {
     'document.put': (document) => store.putDocument(document),
     'context.plan': (experiment) => experiments.plan(experiment),
     'context.start': (experiment) => experiments.start(experiment),
+    'reasoning.plan': (experiment) => experiments.plan(experiment),
+    'reasoning.start': (experiment) => experiments.start(experiment),
+    'reasoning.preset': (params) => reasoningPresetOf(parts, params),
+    'reasoning.summary': ({ runId }) => {
+      const run = store.run(runId);
+      if (run === null) return notFound('run');
+      if (run.kind !== 'reasoning') return denied('bad-input', 'This run is no reasoning run.', { field: 'runId' });
+      return ok({ runId, lanes: laneSummaries(store.cells(runId).filter(isReasoningCell)) });
+    },
     'run.list': ({ search, limit }) => ok(store.runs({ search, limit })),
     'run.get': ({ runId }) => {
       const run = store.run(runId);
@@ -112,6 +124,17 @@ function table(parts: Parts): Handlers {
 
     'reply.explain': (input) => explain(input),
   };
+}
+
+/** Variants that the model cannot run are left out here already, so that the screen shows what will run. */
+async function reasoningPresetOf(
+  { watch }: Parts,
+  { name, model }: RequestParsed<'reasoning.preset'>,
+): Promise<Result<RequestResult<'reasoning.preset'>>> {
+  const facts = watch.status().state === 'up' ? await watch.facts(model, never) : null;
+  const known = facts?.ok === true ? facts.value : null;
+  const { experiment, warnings } = fittedPreset(name, { model, facts: known, serverVersion: watch.status().version });
+  return ok({ experiment, warnings: [...warnings] });
 }
 
 function found<Value>(value: Value | null, what: string): Result<Value> {

@@ -51,7 +51,7 @@ describe('kill -9 in the middle of writes', () => {
     });
     expect(value(store.interruptOpenRuns()).map((run) => [run.id, run.state])).toEqual([[runId, 'interrupted']]);
     expect(store.cells(runId).filter((cell) => cell.state === 'running')).toEqual([]);
-    expect([...store.contextRows(runId)]).toHaveLength(done.length);
+    expect([...store.rows(runId)]).toHaveLength(done.length);
     store.close();
   });
 });
@@ -134,7 +134,7 @@ describe('a damaged file is moved aside with a message, and never deleted', () =
       if (opened.movedTo === null) {
         // The kilobyte fell into unused room: all that was there is there.
         expect(opened.store.cells(runId)).toHaveLength(300);
-        expect([...opened.store.contextRows(runId)].map((row) => row.answer)).toEqual(
+        expect([...opened.store.rows(runId)].map((row) => row.answer)).toEqual(
           Array.from({ length: 300 }, (_, index) => `answer ${index}`.repeat(20)),
         );
       }

@@ -5,6 +5,7 @@ import type { ContextCellPlan, ContextExperiment, DocumentSize, PlanSummary } fr
 import type { CellKey } from '../../contract/ids.ts';
 import { type Milliseconds, type Tokens, tokens } from '../../contract/units.ts';
 import { smallestDocument } from './document.ts';
+import { keyPart } from './key-part.ts';
 
 /** Warm-ups included. */
 export const CELLS_MAX = 20_000;
@@ -253,28 +254,13 @@ const sizeName = (size: DocumentSize): string => (typeof size === 'number' ? `${
 function cellKey(cell: Omit<ContextCellPlan, 'index' | 'key'>): CellKey {
   const window = cell.numCtx === null ? 'default' : String(cell.numCtx);
   const parts = [
-    clipped(cell.model, 80),
+    keyPart(cell.model, 80),
     `ctx=${window}`,
     sizeName(cell.size),
-    `at=${clipped(cell.depths.join('+'), 50)}`,
+    `at=${keyPart(cell.depths.join('+'), 50)}`,
     cell.route,
     cell.policy,
     cell.warmUp ? 'warm-up' : `r${cell.repeat}`,
   ];
   return parts.join('|') as CellKey;
-}
-
-function clipped(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 17)}~${hash64(text)}`;
-}
-
-/** 16 hex digits; two FNV-1a hashes with different starts. */
-function hash64(text: string): string {
-  let first = 0x811c9dc5;
-  let second = 0x1b873593;
-  for (let index = 0; index < text.length; index++) {
-    first = Math.imul(first ^ text.charCodeAt(index), 0x01000193) >>> 0;
-    second = Math.imul(second ^ text.charCodeAt(index), 0x85ebca6b) >>> 0;
-  }
-  return first.toString(16).padStart(8, '0') + second.toString(16).padStart(8, '0');
 }

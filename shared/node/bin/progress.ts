@@ -1,5 +1,6 @@
 /** What a person sees on stderr while a run goes on: one line a cell, and on a terminal a bar below them. */
-import type { Cell, RunSummary } from '../../contract/experiments.ts';
+import { isReasoningCell } from '../../contract/experiments.ts';
+import type { Cell, ContextCell, ReasoningCell, RunSummary } from '../../contract/experiments.ts';
 import { plainText } from './plain-text.ts';
 
 export interface Progress {
@@ -41,14 +42,44 @@ function barOf(run: RunSummary): string {
   return `[${'#'.repeat(filled)}${'.'.repeat(BAR_CELLS - filled)}] ${through} of ${run.cellsTotal}${left}`;
 }
 
-/** `3/10  window 4,096  40,000 characters  halved (certain)  2,051 tokens evaluated  needle lost  1.2 s`. */
 function cellLine(cell: Cell, run: RunSummary): string {
-  const { plan, call } = cell;
+  return isReasoningCell(cell) ? reasoningLine(cell, run) : contextLine(cell, run);
+}
+
+function headOf({ plan }: Cell, run: RunSummary): string[] {
   const through = String(run.cellsDone + run.cellsFailed).padStart(String(run.cellsTotal).length);
+  return [`${through}/${run.cellsTotal}`, plainText(plan.model)];
+}
+
+/** `2/4  on/8000  run 1  starved (cap)  thinking 8,000, answer 0 tokens (counted)  in its field  216.8 s`. */
+function reasoningLine(cell: ReasoningCell, run: RunSummary): string {
+  const { plan, call } = cell;
+  const parts = [...headOf(cell, run), plainText(plan.variant)];
+  if (!plan.warmUp) parts.push(`run ${plan.repeat + 1}`);
+  if (call === null) return [...parts, cell.state].join('  ');
+  if (cell.state !== 'done') return [...parts, cell.state, plainText(call.error ?? call.ending)].join('  ');
+  const reading = call.reasoning ?? null;
+  if (reading !== null && !plan.warmUp) {
+    const { outcome, cause, complete, split, places, suspected, obedience } = reading;
+    const cut = outcome === 'answered' && complete === false ? 'cut' : null;
+    const why = cause ?? cut;
+    parts.push(why === null ? outcome : `${outcome} (${why})`);
+    if (split !== null)
+      parts.push(
+        `thinking ${grouped(split.thinkingTokens)}, answer ${grouped(split.answerTokens)} tokens (${split.source})`,
+      );
+    parts.push(`thinking ${places.length === 0 ? (suspected ?? 'unknown') : places.join(' + ')}`);
+    if (obedience !== 'not-asked') parts.push(obedience);
+  }
+  return [...parts, seconds(call.wallMs)].join('  ');
+}
+
+/** `3/10  window 4,096  40,000 characters  halved (certain)  2,051 tokens evaluated  needle lost  1.2 s`. */
+function contextLine(cell: ContextCell, run: RunSummary): string {
+  const { plan, call } = cell;
   const window = call?.numCtxRunning ?? plan.numCtx;
   const parts = [
-    `${through}/${run.cellsTotal}`,
-    plainText(plan.model),
+    ...headOf(cell, run),
     `window ${window === null ? 'default' : grouped(window)}`,
     `${grouped(cell.documentCharacters)} characters`,
     `needle at ${plan.depths.map((depth) => `${Number(depth.toFixed(1))} %`).join(', ')}`,

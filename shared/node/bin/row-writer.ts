@@ -3,8 +3,8 @@ import { type WriteStream, createWriteStream, openSync } from 'node:fs';
 import type { CallRecord } from '../../contract/calls.ts';
 import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
 import type { Cell, RunSummary } from '../../contract/experiments.ts';
-import { contextRow } from '../csv/context-columns.ts';
 import { csvHeader, csvRow } from '../csv/csv.ts';
+import { columnsOf, rowOf } from '../csv/rows.ts';
 import { problemOfStdout, writeOut } from './exit.ts';
 import type { RunAsk } from './run-options.ts';
 
@@ -16,25 +16,29 @@ export interface RowWriter {
 }
 
 /** Denied when the CSV file cannot be made; that is known before the first call. */
-export function openRowWriter(asked: Pick<RunAsk, 'csv' | 'json' | 'csvOptions'>): Result<RowWriter> {
+export function openRowWriter(
+  asked: Pick<RunAsk, 'csv' | 'json' | 'csvOptions'>,
+  kind: RunSummary['kind'],
+): Result<RowWriter> {
+  const columns = columnsOf(kind);
   const csv = openCsv(asked.csv);
   if (!csv.ok) return csv;
   let written = 0;
   let headerWritten = false;
   return ok({
     async write(cell, record, run) {
-      const row = contextRow(cell, record, run);
+      const row = rowOf(cell, record, run);
       if (csv.value !== null) {
-        if (!headerWritten) await csv.value.write(csvHeader(asked.csvOptions));
+        if (!headerWritten) await csv.value.write(csvHeader(asked.csvOptions, columns));
         headerWritten = true;
-        await csv.value.write(csvRow(row, asked.csvOptions));
+        await csv.value.write(csvRow(row, asked.csvOptions, columns));
       }
       if (asked.json) await writeOut(`${JSON.stringify(row)}\n`);
       written += 1;
     },
     async close() {
       // A run that was stopped before its first cell still leaves a file with its columns.
-      if (csv.value !== null && !headerWritten) await csv.value.write(csvHeader(asked.csvOptions));
+      if (csv.value !== null && !headerWritten) await csv.value.write(csvHeader(asked.csvOptions, columns));
       return { written, problem: (await csv.value?.close()) ?? stdoutDenial() };
     },
   });

@@ -1,13 +1,14 @@
 /**
  * Runs one experiment from start to exit code. The engine is the one of the console; this only asks, listens and writes.
  */
-import type { Denial } from '../../contract/denials.ts';
+import type { Denial, Result } from '../../contract/denials.ts';
 import type { EngineEvent } from '../../contract/events.ts';
-import type { Cell, PlanSummary, RunSummary } from '../../contract/experiments.ts';
+import type { Cell, Experiment, PlanSummary, RunSummary } from '../../contract/experiments.ts';
 import type { RunId } from '../../contract/ids.ts';
 import { type Runtime, createRuntime } from '../runtime.ts';
 import { type Ask, askOf } from './engine-client.ts';
 import { EXIT, type ExitCode, complain } from './exit.ts';
+import { verdictsOf } from './fail-on.ts';
 import { plainText } from './plain-text.ts';
 import { type Progress, createProgress } from './progress.ts';
 import { type RowWriter, openRowWriter } from './row-writer.ts';
@@ -61,15 +62,15 @@ async function runOn(runtime: Runtime, asked: RunAsk, stopper: Stopper): Promise
   const ready = await readyExperiment(asked, server, ask);
   if (!ready.ok) return refuse(ready.denial, codeOf(ready.denial));
   const { experiment, warnings } = ready.value;
-  const plan = await ask('context.plan', experiment);
+  const plan = await planOf(ask, experiment);
   if (!plan.ok) return refuse(plan.denial, codeOf(plan.denial));
   announce(plan.value, [...warnings, ...plan.value.warnings], serverName(server));
   if (stopper.asked) return EXIT.cancelled;
-  const writer = openRowWriter(asked);
+  const writer = openRowWriter(asked, experiment.kind);
   if (!writer.ok) return refuse(writer.denial, EXIT.badInput);
   const watch = watchRun(runtime, ask, writer.value, createProgress(process.stderr), asked.failOn);
   try {
-    const started = await ask('context.start', experiment);
+    const started = await startOf(ask, experiment);
     if (!started.ok) return refuse(started.denial, EXIT.failed);
     watch.follow(started.value.runId);
     stopper.onAsked(() => void ask('run.cancel', { runId: started.value.runId }));
@@ -79,6 +80,14 @@ async function runOn(runtime: Runtime, asked: RunAsk, stopper: Stopper): Promise
   } finally {
     watch.release();
   }
+}
+
+function planOf(ask: Ask, experiment: Experiment): Promise<Result<PlanSummary>> {
+  return experiment.kind === 'context' ? ask('context.plan', experiment) : ask('reasoning.plan', experiment);
+}
+
+function startOf(ask: Ask, experiment: Experiment): Promise<Result<{ runId: RunId }>> {
+  return experiment.kind === 'context' ? ask('context.start', experiment) : ask('reasoning.start', experiment);
 }
 
 function announce(plan: PlanSummary, warnings: readonly string[], server: string): void {
@@ -165,8 +174,8 @@ function watchRun(
     if (cell.state === 'waiting' || cell.state === 'running' || latest === null) return;
     progress.cell(cell, counted(latest, cell));
     if (!cell.plan.warmUp)
-      for (const verdict of [...(cell.call?.truncation.kinds ?? []), cell.call?.needle])
-        if (verdict !== undefined && failOn.has(verdict)) occurred.add(verdict);
+      for (const verdict of cell.call === null ? [] : verdictsOf(cell.call))
+        if (failOn.has(verdict)) occurred.add(verdict);
     const runId = event.runId;
     lastRow = lastRow.then(() => row(runId, cell));
   }

@@ -1,15 +1,16 @@
 /** From what was asked to an experiment that this server can run: models are real, documents are stored. */
 import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
-import type { ContextExperiment } from '../../contract/experiments.ts';
+import type { Experiment } from '../../contract/experiments.ts';
 import type { ServerStatus } from '../../contract/server.ts';
 import { presetExperiment } from '../../engine/context-lab/presets.ts';
+import { reasoningPreset } from '../../engine/reasoning-lab/presets.ts';
 import { fullName } from '../../engine/running.ts';
 import { nearest } from '../experiments/nearest.ts';
 import type { Ask } from './engine-client.ts';
 import { FIRST_MODEL, type RunAsk, readText } from './run-options.ts';
 
 export interface ReadyExperiment {
-  readonly experiment: ContextExperiment;
+  readonly experiment: Experiment;
   readonly warnings: readonly string[];
 }
 
@@ -20,24 +21,25 @@ export async function readyExperiment(asked: RunAsk, server: ServerStatus, ask: 
   if (asked.source.kind === 'preset') {
     const [first = ''] = models.value;
     const facts = await ask('model.show', { model: first });
-    const preset = presetExperiment(asked.source.name, {
-      model: first,
-      trainedContext: facts.ok ? facts.value.trainedContext : null,
-      ...seed,
-    });
-    return ok({
-      experiment: { ...preset.experiment, axes: { ...preset.experiment.axes, models: [...models.value] } },
-      warnings: preset.warnings,
-    });
+    const { name } = asked.source;
+    const told = { model: first, trainedContext: facts.ok ? facts.value.trainedContext : null, ...seed };
+    const { experiment, warnings } = name === 'prime' ? reasoningPreset(name, told) : presetExperiment(name, told);
+    return ok({ experiment: withModels(experiment, models.value), warnings });
   }
   const { experiment, documentFile } = asked.source;
-  const ready: ContextExperiment = { ...experiment, ...seed, axes: { ...experiment.axes, models: [...models.value] } };
-  if (documentFile === null) return ok({ experiment: ready, warnings: [] });
+  const ready = { ...withModels(experiment, models.value), ...seed };
+  if (documentFile === null || ready.kind === 'reasoning') return ok({ experiment: ready, warnings: [] });
   const text = readText(documentFile, DOCUMENT_BYTES_MAX);
   if (!text.ok) return text;
   const stored = await ask('document.put', { name: documentFile.slice(-500), text: text.value });
   if (!stored.ok) return stored;
   return ok({ experiment: { ...ready, document: { kind: 'own', documentId: stored.value.documentId } }, warnings: [] });
+}
+
+function withModels(experiment: Experiment, models: readonly string[]): Experiment {
+  return experiment.kind === 'context'
+    ? { ...experiment, axes: { ...experiment.axes, models: [...models] } }
+    : { ...experiment, axes: { ...experiment.axes, models: [...models] } };
 }
 
 const DOCUMENT_BYTES_MAX = 22_000_000;

@@ -2,7 +2,8 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { type Result, denied, ok } from '../../contract/denials.ts';
-import type { ContextExperiment, ExportOptions } from '../../contract/experiments.ts';
+import type { Experiment, ExportOptions } from '../../contract/experiments.ts';
+import type { ReasoningPresetName } from '../../contract/reasoning.ts';
 import type { PresetName } from '../../engine/context-lab/presets.ts';
 import { nearest } from '../experiments/nearest.ts';
 import { failOnNames } from './fail-on.ts';
@@ -29,8 +30,8 @@ export interface RunOptions {
 
 export interface RunAsk {
   readonly source:
-    | { readonly kind: 'file'; readonly experiment: ContextExperiment; readonly documentFile: string | null }
-    | { readonly kind: 'preset'; readonly name: PresetName };
+    | { readonly kind: 'file'; readonly experiment: Experiment; readonly documentFile: string | null }
+    | { readonly kind: 'preset'; readonly name: PresetName | ReasoningPresetName };
   /** Empty = those of the file, or the first of the server. */
   readonly models: readonly string[];
   readonly seed: number | null;
@@ -86,16 +87,20 @@ export function readRunAsk(file: string | undefined, options: RunOptions): Resul
 }
 
 function readSource(file: string | undefined, options: RunOptions): Result<RunAsk['source']> {
-  if (options.default === 'reasoning')
-    return denied('unsupported', 'The reasoning experiment is not there yet.', {
-      field: '--default',
-      next: 'Run --default context.',
-    });
   if (file === undefined && options.default === undefined && options.preset === undefined) {
-    return denied('bad-input', 'Nothing to run.', { next: 'Give an experiment file, or --default context.' });
+    return denied('bad-input', 'Nothing to run.', {
+      next: 'Give an experiment file, or --default context or reasoning.',
+    });
   }
   if (file !== undefined && (options.default !== undefined || options.preset !== undefined)) {
     return denied('bad-input', 'A file and a built-in experiment were both given.', { next: 'Leave one out.' });
+  }
+  if (options.default === 'reasoning') {
+    if (options.preset === undefined) return ok({ kind: 'preset', name: 'prime' });
+    return denied('bad-input', `--preset ${options.preset} is a variant of the context experiment.`, {
+      field: '--preset',
+      next: 'Leave one out.',
+    });
   }
   if (file === undefined) return ok({ kind: 'preset', name: options.preset ?? 'needle-first' });
   const text = readText(file, EXPERIMENT_BYTES_MAX);

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { CallRecord, CallRequest } from '../../contract/calls.ts';
-import type { Cell, RunSummary } from '../../contract/experiments.ts';
+import type { ContextCell, ReasoningCell, RunSummary } from '../../contract/experiments.ts';
 import type { Column, RowOf } from './columns.ts';
 
 export const contextColumns = [
@@ -77,6 +77,12 @@ export const contextColumns = [
   { name: 'prompt_tokens_lost_estimated', type: 'number' },
 ] as const satisfies readonly Column[];
 
+/** The part of them that the CSV contract names; rows of other experiments begin with it too. */
+export const contractColumns = contextColumns.slice(
+  0,
+  contextColumns.findIndex((column) => column.name === 'options_hash'),
+);
+
 export type ContextRow = RowOf<(typeof contextColumns)[number]>;
 
 /** What a row needs of a record: no prompt, no sent body, no raw reply. A full CallRecord is one. */
@@ -85,7 +91,11 @@ export type ContextRowRecord = Omit<CallRecord, 'request' | 'sentBody' | 'rawRep
   readonly reply: Omit<CallRecord['reply'], 'thinking'> & { readonly thinking: string | { readonly length: number } };
 };
 
-export function contextRow(cell: Omit<Cell, 'call'>, record: ContextRowRecord, run: RunSummary): ContextRow {
+/** A cell without its result, which comes with the record. */
+export type RowCell = Omit<ContextCell, 'call'> | Omit<ReasoningCell, 'call'>;
+
+/** Also for a cell of another kind: what only documents and needles have is then unknown. */
+export function contextRow(cell: RowCell, record: ContextRowRecord, run: RunSummary): ContextRow {
   const { request, reply, truncation, estimate } = record;
   return {
     run_id: run.id,
@@ -104,7 +114,7 @@ export function contextRow(cell: Omit<Cell, 'call'>, record: ContextRowRecord, r
     seed: request.seed,
     document_chars: cell.documentCharacters,
     prompt_chars: record.promptCharacters,
-    needle_depth_percent: cell.plan.depths.length === 0 ? null : cell.plan.depths.join('+'),
+    needle_depth_percent: depthsOf(cell),
     prompt_tokens_estimated: estimate.likely,
     prompt_tokens_evaluated: reply.promptEvalCount,
     prompt_tokens_lost: truncation.lost,
@@ -149,10 +159,18 @@ export function contextRow(cell: Omit<Cell, 'call'>, record: ContextRowRecord, r
     server: record.server,
     path: record.path,
     call_id: record.id,
-    document_id: run.experiment.document.kind === 'own' ? run.experiment.document.documentId : null,
+    document_id: documentIdOf(run),
     prompt_tokens_estimate_source: estimate.source,
     prompt_tokens_lost_estimated: lostEstimated(record),
   };
+}
+
+function depthsOf({ plan }: RowCell): string | null {
+  return plan.kind === 'reasoning' || plan.depths.length === 0 ? null : plan.depths.join('+');
+}
+
+function documentIdOf({ experiment }: RunSummary): string | null {
+  return experiment.kind === 'context' && experiment.document.kind === 'own' ? experiment.document.documentId : null;
 }
 
 function lostEstimated({ truncation, estimate, reply }: ContextRowRecord): number | null {
@@ -177,6 +195,7 @@ export function optionsHash(request: Omit<CallRequest, 'messages'>): string {
     request.think,
     request.policy,
     request.stream,
+    ...(request.thinkingCap === undefined ? [] : [request.thinkingCap.tokensMax, request.thinkingCap.then]),
   ]);
   return createHash('sha256').update(settings).digest('hex').slice(0, 16);
 }

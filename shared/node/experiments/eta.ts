@@ -1,10 +1,10 @@
 /** How long the rest of a run will take, from measured speeds. */
 import { item } from '../../engine/context-lab/item.ts';
 import type { CallRecord } from '../../contract/calls.ts';
-import type { CellPlan, ContextExperiment } from '../../contract/experiments.ts';
+import type { CellPlan, Experiment } from '../../contract/experiments.ts';
 import type { Milliseconds } from '../../contract/units.ts';
-import { evaluatedTokens, outputTokens } from '../../engine/context-lab/plan.ts';
 import type { Speeds } from '../../engine/context-lab/speeds.ts';
+import { tokensOfCell } from '../../engine/labs.ts';
 import type { Clock } from '../../engine/ports.ts';
 
 export interface Eta {
@@ -14,19 +14,11 @@ export interface Eta {
   leftMs(): Milliseconds | null;
 }
 
-export function createEta(
-  plans: readonly CellPlan[],
-  experiment: ContextExperiment,
-  speeds: Speeds,
-  clock: Clock,
-): Eta {
+export function createEta(plans: readonly CellPlan[], experiment: Experiment, speeds: Speeds, clock: Clock): Eta {
   let next = 0;
   let shown: { leftMs: Milliseconds | null; atMs: number; next: number } | null = null;
   const windows = new Map<string, number>();
   const windowKey = (plan: CellPlan): string => `${plan.model} ${plan.numCtx ?? 'default'}`;
-
-  const promptTokens = (plan: CellPlan): number =>
-    evaluatedTokens(plan.size, windows.get(windowKey(plan)) ?? plan.numCtx);
 
   return {
     passed(index, record) {
@@ -40,7 +32,8 @@ export function createEta(
       let sum: number | null = 0;
       for (let index = next; index < plans.length && sum !== null; index++) {
         const plan = item(plans, index);
-        const ms: number | null = speeds.callMs(plan.model, promptTokens(plan), outputTokens(experiment, plan));
+        const { prompt, output } = tokensOfCell(experiment, plan, windows.get(windowKey(plan)) ?? plan.numCtx);
+        const ms: number | null = speeds.callMs(plan.model, prompt, output);
         sum = ms === null ? null : sum + ms;
       }
       shown = { leftMs: sum === null ? null : (Math.round(sum) as Milliseconds), atMs: nowMs, next };

@@ -8,6 +8,7 @@ import type { ExportOptions, RunSummary } from '../../contract/experiments.ts';
 import type { RunId } from '../../contract/ids.ts';
 import type { Clock } from '../../engine/ports.ts';
 import { csvLines, jsonLines } from '../csv/csv.ts';
+import { columnsOf } from '../csv/rows.ts';
 import type { Store } from '../storage/store-types.ts';
 
 export interface Exports {
@@ -45,12 +46,13 @@ export function createExports(parts: { readonly store: Store; readonly clock?: P
         return denied('not-found', 'There is no such run.', { field: 'runId', next: 'It may have been deleted.' });
       if (sessions.size >= EXPORTS_MAX)
         return denied('busy', `${EXPORTS_MAX} exports are open.`, { next: 'Wait until one has ended.' });
-      const rows = store.contextRows(runId);
-      const lines = options.format === 'csv' ? csvLines(rows, options) : jsonLines(rows);
+      const rows = store.rows(runId);
+      const columns = columnsOf(run.kind);
+      const lines = options.format === 'csv' ? csvLines(rows, options, columns) : jsonLines(rows, columns);
       const exportId = `export_${randomBytes(12).toString('hex')}`;
       sessions.set(exportId, { lines: lines[Symbol.iterator](), usedAtMs: clock.monotonicMs() });
       const mime = options.format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json';
-      return ok({ exportId, name: fileName(run, options), mime, rows: store.contextRowCount(runId) });
+      return ok({ exportId, name: fileName(run, options), mime, rows: store.rowCount(runId) });
     },
     read(exportId) {
       dropIdle();

@@ -6,16 +6,24 @@ import { item } from '../../engine/context-lab/item.ts';
 import type { CallRecord } from '../../contract/calls.ts';
 import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
 import type { EngineEvent } from '../../contract/events.ts';
-import type { Cell, CellPlan, ContextExperiment, PlanSummary, RunSummary } from '../../contract/experiments.ts';
+import type {
+  Cell,
+  CellPlan,
+  ContextRun,
+  Experiment,
+  PlanSummary,
+  ReasoningRun,
+  RunSummary,
+} from '../../contract/experiments.ts';
 import type { CallId, RunId } from '../../contract/ids.ts';
 import type { ModelFacts } from '../../contract/server.ts';
 import { type Milliseconds, tokens } from '../../contract/units.ts';
 import type { CallOutcome } from '../../engine/call.ts';
 import type { CancelReason } from '../../engine/cancel.ts';
-import { cellRequest } from '../../engine/context-lab/cell-request.ts';
-import { type PlanKnowledge, planContext, planSummary } from '../../engine/context-lab/plan.ts';
 import { createSpeeds } from '../../engine/context-lab/speeds.ts';
 import type { Engine } from '../../engine/engine.ts';
+import { knownCapabilities } from '../../engine/reasoning-lab/variants.ts';
+import { type LabKnowledge, callOfCell, planExperiment } from '../../engine/labs.ts';
 import type { Clock, Ids } from '../../engine/ports.ts';
 import { summaryOf } from '../../engine/summary.ts';
 import { cellStateOf } from '../storage/run-rows.ts';
@@ -47,9 +55,9 @@ export interface RunnerParts {
 }
 
 export interface Runner {
-  plan(experiment: ContextExperiment): Promise<Result<PlanSummary>>;
+  plan(experiment: Experiment): Promise<Result<PlanSummary>>;
   /** Answers as soon as the run is stored; the cells follow. One run at a time, or `busy`. */
-  start(experiment: ContextExperiment, warnings?: readonly string[]): Promise<Result<{ runId: RunId }>>;
+  start(experiment: Experiment, warnings?: readonly string[]): Promise<Result<{ runId: RunId }>>;
   /** Aborts the call under way. The run can be resumed. */
   cancel(runId: RunId): Result<Record<string, never>>;
   /** Goes on with the cells that have no result. */
@@ -73,7 +81,7 @@ export function createRunner(parts: RunnerParts): Runner {
   const wait = parts.wait ?? waitFor;
   let active: Active | null = null;
 
-  async function knowledge(experiment: ContextExperiment): Promise<PlanKnowledge> {
+  async function knowledge(experiment: Experiment): Promise<LabKnowledge> {
     const server = await parts.server();
     const listed = server.ok && server.value.models !== null ? new Set(server.value.models.map(withTag)) : null;
     const facts = new Map<string, ModelFacts | null>();
@@ -81,9 +89,11 @@ export function createRunner(parts: RunnerParts): Runner {
       if (server.ok && (listed === null || listed.has(withTag(model)))) facts.set(model, await parts.facts(model));
     }
     return {
+      serverVersion: server.ok ? server.value.version : null,
       model: (model) => ({
         there: listed === null ? null : listed.has(withTag(model)),
         trainedContext: facts.get(model)?.trainedContext ?? null,
+        capabilities: knownCapabilities(facts.get(model) ?? null),
         embeddingOnly: facts.get(model)?.embeddingOnly ?? false,
         defaultNumCtx: defaultWindows.get(model) ?? null,
       }),
@@ -127,7 +137,7 @@ export function createRunner(parts: RunnerParts): Runner {
     try {
       for (const [index, plan] of plans.entries()) {
         if (taken.reason !== null) break;
-        const { request, documentCharacters } = cellRequest(run.experiment, plan, {
+        const { request, documentCharacters } = callOfCell(run.experiment, plan, {
           ownText,
           estimateTokens: parts.estimateTokens,
         });
@@ -177,14 +187,14 @@ export function createRunner(parts: RunnerParts): Runner {
   function tellCell(
     runId: RunId,
     plan: CellPlan,
-    documentCharacters: number,
+    documentCharacters: number | null,
     record: CallRecord,
     etaMs: Milliseconds | null,
   ): void {
     emit({
       type: 'cell-changed',
       runId,
-      cell: { plan, state: cellStateOf(record), documentCharacters, call: summaryOf(record) },
+      cell: { plan, state: cellStateOf(record), documentCharacters, call: summaryOf(record) } as Cell,
     });
     const run = store.run(runId);
     if (run !== null) emit({ type: 'run-changed', run: { ...run, etaMs } });
@@ -228,29 +238,25 @@ export function createRunner(parts: RunnerParts): Runner {
       return active?.runId ?? null;
     },
     async plan(experiment) {
-      const planned = planContext(experiment);
+      const planned = planExperiment(experiment, await knowledge(experiment));
       if (!planned.ok) return planned;
       const text = ownTextOf(store, experiment);
-      if (!text.ok) return text;
-      return ok(planSummary(experiment, planned.value, await knowledge(experiment)));
+      return text.ok ? ok(planned.value.summary) : text;
     },
     start: (experiment, warnings = []) =>
       opening(async (taken) => {
-        const planned = planContext(experiment);
+        const planned = planExperiment(experiment, await knowledge(experiment));
         if (!planned.ok) return planned;
+        const { cells, summary } = planned.value;
         const text = ownTextOf(store, experiment);
         if (!text.ok) return text;
         const server = await parts.server();
         if (!server.ok) return server;
-        const summary = planSummary(experiment, planned.value, await knowledge(experiment));
-        const opened = store.openRun(
-          freshRun(experiment, server.value, [...warnings, ...summary.warnings]),
-          planned.value,
-        );
+        const opened = store.openRun(freshRun(experiment, server.value, [...warnings, ...summary.warnings]), cells);
         if (!opened.ok) return opened;
         emit({ type: 'run-opened', run: opened.value });
         taken.runId = opened.value.id;
-        void walk(taken, opened.value, planned.value, text.value);
+        void walk(taken, opened.value, cells, text.value);
         return ok({ runId: opened.value.id });
       }),
     cancel(runId) {
@@ -292,10 +298,10 @@ export function createRunner(parts: RunnerParts): Runner {
     },
   };
 
-  function freshRun(experiment: ContextExperiment, server: RunnerServer, warnings: readonly string[]): RunSummary {
+  function freshRun(experiment: Experiment, server: RunnerServer, warnings: readonly string[]): RunSummary {
     return {
       id: parts.ids.run(),
-      kind: 'context',
+      ...ofKind(experiment),
       name: experiment.name ?? nameOf(experiment),
       state: 'running',
       createdAt: clock.now(),
@@ -303,7 +309,6 @@ export function createRunner(parts: RunnerParts): Runner {
       simulated: server.simulated,
       server: server.url,
       serverVersion: server.version,
-      experiment,
       cellsTotal: 0,
       cellsDone: 0,
       cellsFailed: 0,
@@ -344,8 +349,15 @@ export function hasNoResult(cell: Cell): boolean {
 
 const UNANSWERED: ReadonlySet<string> = new Set(['unreachable', 'not-sent', 'aborted']);
 
-function ownTextOf(store: Store, experiment: ContextExperiment): Result<string | null> {
-  if (experiment.document.kind === 'generated') return ok(null);
+/** Kind and experiment of a run belong together. */
+function ofKind(
+  experiment: Experiment,
+): Pick<ContextRun, 'kind' | 'experiment'> | Pick<ReasoningRun, 'kind' | 'experiment'> {
+  return experiment.kind === 'context' ? { kind: 'context', experiment } : { kind: 'reasoning', experiment };
+}
+
+function ownTextOf(store: Store, experiment: Experiment): Result<string | null> {
+  if (experiment.kind !== 'context' || experiment.document.kind === 'generated') return ok(null);
   const found = store.document(experiment.document.documentId);
   if (found === null)
     return denied('not-found', 'The document of this experiment is not stored here.', {
@@ -383,10 +395,12 @@ function otherKind(run: RunSummary): Result<never> {
       });
 }
 
-function nameOf(experiment: ContextExperiment): string {
-  const { models, sizes, numCtx } = experiment.axes;
-  const first = models.length === 1 ? item(models, 0) : `${models.length} models`;
-  return `${first.slice(0, 100)}, ${sizes.length} sizes, ${numCtx.length} windows`;
+function nameOf(experiment: Experiment): string {
+  const { models } = experiment.axes;
+  const first = (models.length === 1 ? item(models, 0) : `${models.length} models`).slice(0, 100);
+  if (experiment.kind === 'reasoning') return `${first}, ${experiment.axes.variants.length} variants`;
+  const { sizes, numCtx } = experiment.axes;
+  return `${first}, ${sizes.length} sizes, ${numCtx.length} windows`;
 }
 
 /** `llama3.2` and `llama3.2:latest` are one model. */

@@ -6,12 +6,12 @@
 import { item } from '../../engine/context-lab/item.ts';
 import { LineCounter, type Node, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { type Result, denied, issueMessage, ok } from '../../contract/denials.ts';
-import { type ContextExperiment, contextExperimentSchema } from '../../contract/experiments.ts';
-import { CLASSIC_SIZES } from '../../engine/context-lab/presets.ts';
+import type { Experiment } from '../../contract/experiments.ts';
 import { nearest } from './nearest.ts';
+import { type YamlForm, formOf, plainName } from './yaml-forms.ts';
 
 export interface ParsedExperiment {
-  readonly experiment: ContextExperiment;
+  readonly experiment: Experiment;
   /** Path of the person's own document as the file gives it, null = generated. */
   readonly documentFile: string | null;
 }
@@ -55,66 +55,15 @@ export function parseExperimentYaml(
   } catch (error) {
     return denied('bad-input', `${fileName}: ${sentence(error instanceof Error ? error.message : String(error))}`);
   }
-  const fields = collect(document.contents, values, at);
+  const kind = Object.entries(values).find(([name]) => plainName(name) === 'kind')?.[1];
+  const form = formOf(kind);
+  const fields = collect(form, document.contents, values, at);
   if (!fields.ok) return fields;
-  return build(fields.value, fileName, at, defaults);
+  return build(form, fields.value, fileName, at, defaults);
 }
 
 const YAML_CHARACTERS_MAX = 1_000_000;
 const ALIASES_MAX = 100;
-
-/** Name in the contract of each field, found by its name without case, `_` and `-`. */
-const settingNames: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    kind: 'kind',
-    name: 'name',
-    document: 'document',
-    question: 'question',
-    questionposition: 'questionPosition',
-    numpredict: 'numPredict',
-    temperature: 'temperature',
-    think: 'think',
-    seed: 'seed',
-    warmup: 'warmUp',
-    timeoutms: 'timeoutMs',
-    axes: 'axes',
-  }),
-);
-const axisNames: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    models: 'models',
-    model: 'models',
-    numctx: 'numCtx',
-    sizes: 'sizes',
-    size: 'sizes',
-    needledepths: 'needleDepths',
-    needledepth: 'needleDepths',
-    needledepthspercent: 'needleDepths',
-    routes: 'routes',
-    route: 'routes',
-    policies: 'policies',
-    policy: 'policies',
-    repeats: 'repeats',
-  }),
-);
-/** As a person writes them, for suggestions. */
-const suggestions = {
-  settings: [
-    'kind',
-    'name',
-    'document',
-    'question',
-    'question_position',
-    'num_predict',
-    'temperature',
-    'think',
-    'seed',
-    'warm_up',
-    'timeout_ms',
-    'axes',
-  ],
-  axes: ['models', 'num_ctx', 'sizes', 'needle_depths', 'routes', 'policies', 'repeats'],
-};
 
 interface Field {
   /** As it stands in the file. */
@@ -127,25 +76,31 @@ type Fields = ReadonlyMap<string, Field>;
 type At = (offset: number) => string;
 
 /** Contract path (`seed`, `axes.sizes`) -> field. */
-function collect(map: unknown, values: Record<string, unknown>, at: At, inAxes = false): Result<Fields> {
+function collect(
+  form: YamlForm,
+  map: unknown,
+  values: Record<string, unknown>,
+  at: At,
+  inAxes = false,
+): Result<Fields> {
   const fields = new Map<string, Field>();
   if (!isMap(map)) return ok(fields);
   for (const pair of map.items) {
     if (!isScalar(pair.key)) return denied('bad-input', `${at(offsetOf(pair.key))}: a field name is a word.`);
     const written = String(pair.key.value);
     const offset = offsetOf(pair.key);
-    const plain = written.toLowerCase().replace(/[_-]/g, '');
-    const axisName = axisNames.get(plain);
+    const plain = plainName(written);
+    const axisName = form.axes.get(plain);
     const axis = axisName === undefined ? null : `axes.${axisName}`;
-    const path = axis ?? (inAxes ? null : (settingNames.get(plain) ?? null));
-    if (path === null) return unknownField(written, at(offset), inAxes);
+    const path = axis ?? (inAxes ? null : (form.settings.get(plain) ?? null));
+    if (path === null) return unknownField(form, written, at(offset), inAxes);
     const value = values[written];
     if (path === 'axes') {
       if (!isMap(pair.value))
-        return denied('bad-input', `${at(offset)}: axes holds fields, such as \`sizes: [2000, 10000]\`.`, {
+        return denied('bad-input', `${at(offset)}: axes holds fields, such as \`repeats: 3\`.`, {
           field: 'axes',
         });
-      const inner = collect(pair.value, value as Record<string, unknown>, at, true);
+      const inner = collect(form, pair.value, value as Record<string, unknown>, at, true);
       if (!inner.ok) return inner;
       for (const [innerPath, field] of inner.value) {
         if (fields.has(innerPath)) return twice(field, at);
@@ -166,8 +121,8 @@ const twice = (field: Field, at: At): Result<Fields> =>
     next: 'Keep one of them.',
   });
 
-function unknownField(written: string, place: string, inAxes: boolean): Result<Fields> {
-  const known = inAxes ? suggestions.axes : [...suggestions.axes, ...suggestions.settings];
+function unknownField({ written: names }: YamlForm, written: string, place: string, inAxes: boolean): Result<Fields> {
+  const known = inAxes ? names.axes : [...names.axes, ...names.settings];
   const close = nearest(written, known);
   return denied('bad-input', `${place}: there is no field ${written}.`, {
     field: written,
@@ -175,13 +130,13 @@ function unknownField(written: string, place: string, inAxes: boolean): Result<F
   });
 }
 
-function build(fields: Fields, fileName: string, at: At, defaults: YamlDefaults): Result<ParsedExperiment> {
-  const kind = fields.get('kind');
-  if (kind?.value === 'reasoning')
-    return denied('unsupported', `${at(kind.offset)}: the reasoning experiment is not there yet.`, {
-      field: 'kind',
-      next: 'Use kind: context.',
-    });
+function build(
+  form: YamlForm,
+  fields: Fields,
+  fileName: string,
+  at: At,
+  defaults: YamlDefaults,
+): Result<ParsedExperiment> {
   const document = readDocument(fields.get('document'), at);
   if (!document.ok) return document;
   if (!fields.has('axes.models') && defaults.model === undefined) {
@@ -190,22 +145,15 @@ function build(fields: Fields, fileName: string, at: At, defaults: YamlDefaults)
       next: 'Add a line such as `models: [llama3.2]`, or give --model NAME.',
     });
   }
-  const axes: Record<string, unknown> = {
-    models: [defaults.model],
-    numCtx: ['default'],
-    sizes: CLASSIC_SIZES,
-    needleDepths: [0],
-    routes: ['chat'],
-    policies: ['warn'],
-    repeats: 1,
-  };
-  const settings: Record<string, unknown> = { kind: 'context' };
+  const axes: Record<string, unknown> = { models: [defaults.model], ...form.defaults.axes };
+  const settings: Record<string, unknown> = { kind: form.kind, ...form.defaults.settings };
   for (const [path, field] of fields) {
     if (path === 'document') continue;
-    if (path.startsWith('axes.')) axes[path.slice(5)] = path === 'axes.repeats' ? field.value : listOf(field.value);
-    else settings[path] = field.value;
+    const value = form.value(path, field.value);
+    if (path.startsWith('axes.')) axes[path.slice(5)] = form.single.has(path) ? value : listOf(value);
+    else settings[path] = value;
   }
-  const parsed = contextExperimentSchema.safeParse({ ...settings, axes });
+  const parsed = form.schema.safeParse({ ...settings, axes });
   if (parsed.success) return ok({ experiment: parsed.data, documentFile: document.value });
   const issue = item(parsed.error.issues, 0);
   const { place, name } = locate(issue.path, fields, at, fileName);

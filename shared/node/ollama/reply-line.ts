@@ -1,5 +1,6 @@
 /** One JSON line of /api/chat or /api/generate, read leniently: a field of the wrong type is a field that is not there. */
 import type { ModelEvent, ReplyEnd } from '../../engine/ports.ts';
+import type { LogprobEntry } from '../../engine/reasoning/types.ts';
 import { milliseconds, tokens } from '../../contract/units.ts';
 
 export type Chunk = Extract<ModelEvent, { kind: 'chunk' }>;
@@ -33,13 +34,22 @@ export const noFields: LineFields = {
 export function chunkOf(line: Readonly<Record<string, unknown>>): Chunk {
   const message = asRecord(line.message);
   const toolCalls = message.tool_calls ?? line.tool_calls;
+  const entries = Array.isArray(line.logprobs) ? line.logprobs : null;
   return {
     kind: 'chunk',
     thinking: asText(message.thinking) || asText(line.thinking),
     answer: asText(message.content) || asText(line.response),
     toolCalls: Array.isArray(toolCalls) ? toolCalls.length : 0,
-    logprobEntries: Array.isArray(line.logprobs) ? line.logprobs.length : null,
+    logprobEntries: entries === null ? null : entries.length,
+    ...(entries === null || entries.length === 0 ? {} : { logprobs: entries.map(entryOf) }),
   };
+}
+
+/** `bytes` are the token's UTF-8: a token may end in mid-letter, and its text then holds replacement marks. */
+function entryOf(entry: unknown): LogprobEntry {
+  const { token, bytes } = asRecord(entry);
+  const isBytes = Array.isArray(bytes) && bytes.length > 0 && bytes.every((byte) => typeof byte === 'number');
+  return { token: asText(token), bytes: isBytes ? (bytes as number[]) : null };
 }
 
 /** A chunk that carries nothing a person or a count could use. */

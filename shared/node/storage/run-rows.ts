@@ -35,7 +35,8 @@ export interface CellChange {
  */
 export function cellStateOf(record: Pick<CallRecord, 'reply' | 'truncation'>): Cell['state'] {
   const { ending, abortedBy } = record.reply;
-  if (ending === 'done') return 'done';
+  // A thinking cap that stopped the reply did what it was asked to.
+  if (ending === 'done' || abortedBy === 'thinking-cap') return 'done';
   if (abortedBy === 'shutdown') return 'waiting';
   if (abortedBy === 'person') return 'cancelled';
   return record.truncation.kinds.includes('refused') ? 'done' : 'failed';
@@ -227,7 +228,7 @@ function cellOf(row: CellRow): Cell {
     state: row.state,
     documentCharacters: row.document_characters,
     call: row.summary === null ? null : (JSON.parse(row.summary) as CallSummary),
-  };
+  } as Cell;
 }
 
 function searchText(run: RunSummary): string {

@@ -8,7 +8,7 @@ import type { Result } from '../../contract/denials.ts';
 import type { Cell, CellPlan, RunSummary } from '../../contract/experiments.ts';
 import type { CallId, CellKey, DocumentId, RunId } from '../../contract/ids.ts';
 import type { Settings } from '../../contract/settings.ts';
-import type { ContextRow } from '../csv/context-columns.ts';
+import type { Row } from '../csv/columns.ts';
 
 export interface Store {
   /** The database file, for the settings page and for messages. */
@@ -59,10 +59,10 @@ export interface Store {
   }): Result<{ documentId: DocumentId; characters: number; sha256: string }>;
   document(id: DocumentId): { name: string; text: string; characters: number; sha256: string } | null;
 
-  /** How many rows `contextRows` will give. */
-  contextRowCount(runId: RunId): number;
+  /** How many rows `rows` will give. */
+  rowCount(runId: RunId): number;
   /** The finished cells in running order, read in pages: memory stays constant however long the run is. */
-  contextRows(runId: RunId): Iterable<ContextRow>;
+  rows(runId: RunId): Iterable<Row>;
 
   /** Prompt and output tokens reported on that UTC day (`2026-11-14`); null when no call reported any. */
   tokensOn(dayIso: string, simulated?: boolean): number | null;

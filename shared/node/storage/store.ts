@@ -8,8 +8,9 @@ import type { CellKey, DocumentId, RunId } from '../../contract/ids.ts';
 import { settingsSchema } from '../../contract/settings.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Clock } from '../../engine/ports.ts';
-import { contextRow } from '../csv/context-columns.ts';
-import type { ContextRow } from '../csv/context-columns.ts';
+import type { Row } from '../csv/columns.ts';
+import type { RowCell } from '../csv/context-columns.ts';
+import { rowOf } from '../csv/rows.ts';
 import { createCallRows, exportRecordOf } from './call-rows.ts';
 import type { CallRows, ExportCallRow } from './call-rows.ts';
 import { closeDatabase, openDatabase } from './database.ts';
@@ -99,12 +100,12 @@ function createStore(database: Database, clock: Pick<Clock, 'now'>): Store {
     putDocument: (document) => write(() => putDocument(parts, document, clock.now())),
     document: (id) => readDocument(parts, id),
 
-    contextRowCount: (runId) =>
+    rowCount: (runId) =>
       statements.get<{ count: number }>(
         'SELECT count(*) AS count FROM cells WHERE run_id = ? AND call_id IS NOT NULL',
         runId,
       )?.count ?? 0,
-    contextRows: (runId) => ({ [Symbol.iterator]: () => contextRows(parts, runId) }),
+    rows: (runId) => ({ [Symbol.iterator]: () => rowsOf(parts, runId) }),
 
     tokensOn: (dayIso, simulated) => callRows.tokens(dayIso, dayAfter(dayIso), simulated ?? null),
     interruptOpenRuns: () => write(() => interruptOpenRuns(parts)),
@@ -229,7 +230,7 @@ function readDocument({ statements, texts }: Parts, id: DocumentId): ReturnType<
 }
 
 /** Reads a page, lets go of the database, gives the rows, reads on after the last: writes go on in between. */
-function* contextRows({ statements, texts, runRows }: Parts, runId: RunId): Generator<ContextRow> {
+function* rowsOf({ statements, texts, runRows }: Parts, runId: RunId): Generator<Row> {
   const run = runRows.run(runId);
   if (run === null) return;
   let position = -1;
@@ -241,8 +242,8 @@ function* contextRows({ statements, texts, runRows }: Parts, runId: RunId): Gene
         plan: JSON.parse(row.plan) as Cell['plan'],
         state: row.state,
         documentCharacters: row.document_characters,
-      };
-      yield contextRow(cell, exportRecordOf(row, texts), run);
+      } as RowCell;
+      yield rowOf(cell, exportRecordOf(row, texts), run);
     }
     const last = page.at(-1);
     if (last === undefined || page.length < exportPageRows) return;

@@ -315,9 +315,9 @@ describe('rows for the export', () => {
       if (run === null || found === null || found.record === null) throw new Error('missing');
       return contextRow(found.cell, found.record, run);
     });
-    expect([...store.contextRows(runId)]).toEqual(full);
-    expect(store.contextRowCount(runId)).toBe(3);
-    expect([...store.contextRows('none' as RunId)]).toEqual([]);
+    expect([...store.rows(runId)]).toEqual(full);
+    expect(store.rowCount(runId)).toBe(3);
+    expect([...store.rows('none' as RunId)]).toEqual([]);
   });
 
   test('are read in pages, and writes go on in between', () => {
@@ -332,8 +332,8 @@ describe('rows for the export', () => {
       value(store.callClosed(sampleRecord({ id: `call-${index}`, runId, cellKey: key(index) })));
     }
     const cells: string[] = [];
-    for (const row of store.contextRows(runId)) {
-      cells.push(row.cell ?? '');
+    for (const row of store.rows(runId)) {
+      cells.push(String(row['cell']));
       if (cells.length === 250) value(store.setCellState(runId, key(449), 'waiting'));
     }
     expect(cells).toEqual(Array.from({ length: 449 }, (_, index) => key(index)));

@@ -60,6 +60,17 @@ An experiment file:
   seed: 7
   document: {file: handbook.txt}     # default: generated text
 
+A reasoning experiment:
+
+  kind: reasoning
+  models: [qwen3]
+  prompt: Is 1000003 a prime number? Answer only yes or no.
+  variants: [off/2000, on/8000, high/4000]  # think / num_predict
+  # or: {think: on, num_predict: 8000, thinking_cap: {tokens_max: 500, then: ask-again}}
+  repeats: 10
+  num_ctx: 16384                     # default = whatever the server takes
+  temperature: 0.7
+
 Verdicts for --fail-on: ${failOnNames.join(', ')}.`;
 
 const collected = (value: string, before: string[]): string[] => [...before, value];
