@@ -37,11 +37,18 @@ export function ExportMenu({ run, rows }: ExportMenuProps) {
   };
   const saveChart = async (ending: 'svg' | 'png'): Promise<void> => {
     close();
-    const svg = document.querySelector<SVGSVGElement>('[data-chart] svg.recharts-surface');
+    const figure = document.querySelector<HTMLElement>('[data-chart]');
+    const svg =
+      figure?.querySelector<SVGSVGElement>('svg.recharts-surface') ??
+      figure?.querySelector<SVGSVGElement>('svg') ??
+      null;
     if (svg === null)
       return client.raiseNotice({ level: 'warning', text: 'There is no chart on this page.', next: null });
     const look = lookOf(run);
-    const name = fileName(`${run.name} cliff${run.simulated ? ' simulated' : ''}`, ending);
+    const name = fileName(
+      `${run.name} ${figure?.dataset['chart'] ?? 'chart'}${run.simulated ? ' simulated' : ''}`,
+      ending,
+    );
     try {
       if (ending === 'svg') saveFile(name, [svgText(svg, look)], 'image/svg+xml');
       else saveFile(name, [await pngOf(svg, look)], 'image/png');

@@ -8,12 +8,15 @@ import type { CallId, CellKey, RunId } from '../../shared/contract/ids.ts';
 import type { Frame } from '../transport/transport.ts';
 import {
   CLOSED_CALLS_MAX,
+  COURSES_MAX,
+  HEAD_CHARACTERS_MAX,
   NOTICES_MAX,
   RECENT_CALLS_MAX,
   RUNS_MAX,
   RUNS_WITH_CELLS_MAX,
   RUN_TEXT_CHARACTERS_MAX,
   TEXT_CHARACTERS_MAX,
+  courseKey,
   reportedTokens,
 } from './engine-state.ts';
 import type { EngineState, LiveCall, Notice, Snapshot } from './engine-state.ts';
@@ -227,6 +230,7 @@ function liveOf(call: LiveCall['call'], nowMs: number): LiveCall {
     atMs: null,
     phases: [{ phase: call.phase, atMs: 0 }],
     series: [],
+    answerHead: '',
     seenAtMs: nowMs,
     closed: null,
     vanished: false,
@@ -259,8 +263,12 @@ function growCall(draft: Draft, event: EventOf<'call-delta'>): void {
     thinkingChunks: Math.max(live.thinkingChunks, event.thinkingChunks),
     answerChunks: Math.max(live.answerChunks, event.answerChunks),
     atMs: event.atMs,
+    answerHead:
+      live.answerHead.length < HEAD_CHARACTERS_MAX
+        ? (live.answerHead + event.answer).slice(0, HEAD_CHARACTERS_MAX)
+        : live.answerHead,
     series:
-      live.call.runId === null
+      live.call.runId === null || isOfReasoning(draft, live)
         ? pushPoint(live.series, {
             atMs: event.atMs,
             thinkingChunks: event.thinkingChunks,
@@ -282,16 +290,39 @@ function closeCall(draft: Draft, event: EventOf<'call-closed'>): void {
   };
   if (live === undefined) return;
   // A call of a run lives on in its cell; keeping it here too would push out the last replies of the Live page.
-  if (live.call.runId !== null) return draft.dropCall(live.call.id);
+  if (live.call.runId !== null) {
+    keepCourse(draft, live);
+    return draft.dropCall(live.call.id);
+  }
   draft.setCall({ ...live, closed: event.call });
   draft.dropOldCalls();
+}
+
+function isOfReasoning(draft: Draft, { call: { runId } }: LiveCall): boolean {
+  return runId !== null && draft.state.runs.get(runId)?.kind === 'reasoning';
+}
+
+/** The lanes of a reasoning run go on showing how a call streamed after it has ended. */
+function keepCourse(draft: Draft, live: LiveCall): void {
+  const { runId, cellKey } = live.call;
+  if (runId === null || cellKey === null || live.series.length === 0) return;
+  const courses = new Map(draft.state.courses);
+  const key = courseKey(runId, cellKey);
+  courses.delete(key);
+  courses.set(key, { series: live.series, thinking: live.thinking, answer: live.answer });
+  for (const old of [...courses.keys()].slice(0, Math.max(0, courses.size - COURSES_MAX))) courses.delete(old);
+  draft.state = { ...draft.state, courses };
 }
 
 function changeRun(draft: Draft, run: RunSummary): void {
   const before = draft.state.runs.get(run.id);
   draft.setRun(run);
   if (before?.state === 'running' && run.state !== 'running')
-    draft.state = { ...draft.state, runsEnded: draft.state.runsEnded + 1 };
+    draft.state = {
+      ...draft.state,
+      runsEnded: draft.state.runsEnded + 1,
+      reasoningRunsEnded: draft.state.reasoningRunsEnded + (run.kind === 'reasoning' ? 1 : 0),
+    };
 }
 
 function raiseNotice(draft: Draft, event: EventOf<'notice-raised'>): void {

@@ -32,6 +32,8 @@ export interface LiveCall {
   readonly atMs: number | null;
   readonly phases: readonly PhaseMark[];
   readonly series: readonly SeriesPoint[];
+  /** How the answer begins; stays when the front of a long one is dropped. */
+  readonly answerHead: string;
   /** The wall clock of this screen when the call was first seen, for "waiting, 12 s" between events. */
   readonly seenAtMs: number;
   readonly closed: CallSummary | null;
@@ -65,19 +67,31 @@ export interface EngineState {
   readonly runs: ReadonlyMap<RunId, RunSummary>;
   /** Cells of the runs this screen has opened or seen starting. */
   readonly cells: ReadonlyMap<RunId, ReadonlyMap<CellKey, Cell>>;
+  /** How calls of reasoning runs streamed, by `courseKey`; the last ones this screen saw. */
+  readonly courses: ReadonlyMap<string, Course>;
   readonly tokensToday: number | null;
   readonly notices: readonly Notice[];
   readonly noticesRaised: number;
   /** For the dots in the rail: how many endings there were. */
   readonly callsEnded: number;
   readonly runsEnded: number;
+  /** Those of them that were reasoning runs. */
+  readonly reasoningRunsEnded: number;
 }
+
+/** The ends of the texts and the counts over time, as they came. Chunks, which are tokens on most models. */
+export type Course = Pick<LiveCall, 'series' | 'thinking' | 'answer'>;
+
+export const courseKey = (runId: string, cellKey: string): string => `${runId} ${cellKey}`;
 
 export const CLOSED_CALLS_MAX = 8;
 export const RECENT_CALLS_MAX = 500;
 export const NOTICES_MAX = 30;
 export const RUNS_WITH_CELLS_MAX = 6;
+export const COURSES_MAX = 300;
 export const RUNS_MAX = 2_000;
+/** Of an answer's beginning. */
+export const HEAD_CHARACTERS_MAX = 200;
 /** Longest text kept for one streaming call; calls of runs keep only their end. */
 export const TEXT_CHARACTERS_MAX = 1_000_000;
 export const RUN_TEXT_CHARACTERS_MAX = 2_000;
@@ -96,11 +110,13 @@ export const emptyEngineState: EngineState = {
   recentCalls: [],
   runs: new Map(),
   cells: new Map(),
+  courses: new Map(),
   tokensToday: null,
   notices: [],
   noticesRaised: 0,
   callsEnded: 0,
   runsEnded: 0,
+  reasoningRunsEnded: 0,
 };
 
 /** Prompt and output tokens a closed call reported; null when it reported neither. */

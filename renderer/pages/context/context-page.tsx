@@ -2,25 +2,30 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { Denial } from '../../../shared/contract/denials.ts';
 import { SimulatedTag } from '../../components/chip.tsx';
+import { NoSuchRun } from '../../frame/no-server.tsx';
 import { Page } from '../../frame/page.tsx';
 import { useAction } from '../../frame/shortcuts.ts';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
 import { exportRun } from '../../stores/export-run.ts';
 import { useScreen } from '../../stores/screen-store.ts';
+import { cellsLeft, useBlocked, useShownRunOf } from '../../stores/stored-run.ts';
 import { draft, useDraft } from './draft.ts';
 import { ExperimentHead } from './experiment-head.tsx';
 import { fieldOf, readForm } from './form-text.ts';
-import { NoRun, NoSuchRun } from './empty-states.tsx';
+import { NoRun } from './empty-states.tsx';
 import { PresentedRun } from './presented-run.tsx';
-import { resumeRun, startRun, stopRun } from './run-actions.ts';
-import { RunButtons } from './run-buttons.tsx';
+import { resumeRun, startRun, stopRun } from '../../stores/run-actions.ts';
+import { RunButtons } from '../../exports/run-buttons.tsx';
 import { RunView } from './run-view.tsx';
-import { cellsLeft, useRun, useShownRunId } from './use-run.ts';
-import { costText, usePlan } from './use-plan.ts';
+import { useRun } from './use-run.ts';
+import { costText, usePlan } from '../../stores/use-plan.ts';
 
 export function ContextPage() {
   const client = useClient();
-  const runId = useShownRunId(useScreen((state) => state.route.id));
+  const runId = useShownRunOf(
+    'context',
+    useScreen((state) => state.route.id),
+  );
   const shown = useRun(runId);
   const { run, cells } = shown;
   const presenter = useScreen((state) => state.presenter);
@@ -125,17 +130,4 @@ function useFilledForm(run: ReturnType<typeof useRun>['run']): void {
     if (run !== null) draft.fillFromRun(run);
     else if (loaded && models > 0) void draft.fillFromDefault(client);
   }, [client, run, models, loaded]);
-}
-
-/** Why nothing can be started now, in words with the next step. */
-function useBlocked(readable: boolean, shownRunId: string | null): string | null {
-  const server = useEngine((state) => state.server);
-  const other = useEngine((state) => {
-    for (const run of state.runs.values()) if (run.state === 'running' && run.id !== shownRunId) return run.name;
-    return null;
-  });
-  if (server === null) return 'Looking for the server.';
-  if (server.state !== 'up') return server.problem ?? 'No server answers. Start Ollama, or the simulator in Live.';
-  if (other !== null) return `${other} is running. One run at a time: wait for it, or stop it.`;
-  return readable ? null : 'Correct what is marked in the sentence.';
 }

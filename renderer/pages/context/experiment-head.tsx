@@ -5,12 +5,12 @@ import type { ContextCell, PlanSummary, ContextRun } from '../../../shared/contr
 import type { CellKey } from '../../../shared/contract/ids.ts';
 import { count, counted, duration, roughDuration } from '../../format/numbers.ts';
 import { useClient } from '../../stores/engine-context.ts';
+import { phaseWords, useLivePhase } from '../../stores/stored-run.ts';
 import { sizeText } from './axes.ts';
 import { draft, useDraft } from './draft.ts';
 import type { FormField, FormText } from './form-text.ts';
 import { Sentence, Settings } from './sentence.tsx';
-import { useLivePhase } from './use-run.ts';
-import { costText } from './use-plan.ts';
+import { costText } from '../../stores/use-plan.ts';
 
 export interface ExperimentHeadProps {
   readonly form: FormText | null;
@@ -125,15 +125,6 @@ function Warnings({ plan, run, edited, blocked }: ExperimentHeadProps) {
     </ul>
   );
 }
-
-const phaseWords: Readonly<Record<string, string>> = {
-  estimating: 'estimating',
-  sent: 'sent',
-  loading: 'loading the model',
-  evaluating: 'reading the prompt',
-  streaming: 'answering',
-  judging: 'judging',
-};
 
 function Progress({ run, cells }: { run: ContextRun; cells: ReadonlyMap<CellKey, ContextCell> }) {
   const live = useLivePhase(run.state === 'running' ? run.id : null);

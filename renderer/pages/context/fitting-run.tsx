@@ -4,10 +4,10 @@ import type { ContextExperiment, ContextRun } from '../../../shared/contract/exp
 import { Button } from '../../components/button.tsx';
 import { count } from '../../format/numbers.ts';
 import { useClient } from '../../stores/engine-context.ts';
-import { startRun } from './run-actions.ts';
+import { startRun } from '../../stores/run-actions.ts';
 import type { Reading, Trial } from './trials.ts';
 import { windowOf } from './trials.ts';
-import { costText, usePlan } from './use-plan.ts';
+import { costText, usePlan } from '../../stores/use-plan.ts';
 
 export interface FittingRunProps {
   readonly run: ContextRun;

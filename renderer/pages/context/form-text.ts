@@ -8,6 +8,7 @@ import type { DocumentId } from '../../../shared/contract/ids.ts';
 import { denialOfIssues } from '../../../shared/contract/denials.ts';
 import type { Think } from '../../../shared/contract/calls.ts';
 import { count } from '../../format/numbers.ts';
+import { Problem, readCount, readDecimal, readWhole, shown } from '../../format/read-number.ts';
 
 export const formFields = [
   'models',
@@ -162,14 +163,6 @@ export function entriesOf(text: string): readonly string[] {
     .filter((part) => part !== '');
 }
 
-/** What could not be read, in words that begin with the field. */
-class Problem {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
 function readWindows(text: string): (number | 'default')[] | Problem {
   const windows: (number | 'default')[] = [];
   for (const entry of entriesOf(text.replace(/server default/giu, 'default'))) {
@@ -217,27 +210,6 @@ function readDepths(text: string): (number | number[])[] | Problem {
   return variants.length === 0 ? new Problem('needle: give at least one depth, such as 0.') : variants;
 }
 
-function readWhole(name: string, text: string): number | Problem {
-  const value = readCount(text.trim(), 1_000);
-  return value ?? new Problem(`${name}: ${shown(text)} is not a whole number.`);
-}
-
-function readDecimal(name: string, text: string): number | Problem {
-  const value = /^\s*\d+([.,]\d+)?(e[+-]?\d+)?\s*$/iu.test(text) ? Number(text.replace(',', '.')) : NaN;
-  return Number.isNaN(value) ? new Problem(`${name}: ${shown(text)} is not a number.`) : value;
-}
-
-/** 40960, 40,960, 40k, 1.5M; null for anything else. `kilo`: what k stands for. */
-function readCount(text: string, kilo: number): number | null {
-  const match = /^(-?\d+(?:,\d{3})*(?:\.\d+)?)([km]?)$/iu.exec(text);
-  if (match === null) return null;
-  const unit = (match[2] ?? '').toLowerCase();
-  const value = Number((match[1] ?? '').replaceAll(',', '')) * (unit === 'k' ? kilo : unit === 'm' ? kilo * kilo : 1);
-  return Number.isSafeInteger(Math.round(value)) && Math.abs(value - Math.round(value)) < 1e-6
-    ? Math.round(value)
-    : null;
-}
-
 function sizeWord(size: DocumentSize, allTokens: boolean): string {
   const value = typeof size === 'number' ? size : size.tokens;
   const word =
@@ -247,9 +219,4 @@ function sizeWord(size: DocumentSize, allTokens: boolean): string {
         ? `${value / 1_000}k`
         : String(value);
   return typeof size === 'number' || allTokens ? word : `${word}t`;
-}
-
-function shown(text: string): string {
-  const trimmed = text.trim();
-  return trimmed === '' ? 'an empty value' : `"${trimmed.length > 24 ? `${trimmed.slice(0, 24)}…` : trimmed}"`;
 }

@@ -1,15 +1,12 @@
 /** The experiment as one sentence that is a form. */
-import type { ReactNode } from 'react';
-import { Choice, Field, NumberBox, TextBox } from '../../components/field.tsx';
-import { ModelName } from '../../components/model-name.tsx';
-import { count } from '../../format/numbers.ts';
+import { Choice, Field, TextBox } from '../../components/field.tsx';
 import { useEngine } from '../../stores/engine-context.ts';
 import { DocumentEditor } from './document-editor.tsx';
 import { draft } from './draft.ts';
 import { entriesOf } from './form-text.ts';
 import type { FormField, FormText } from './form-text.ts';
-import { ModelsEditor } from './models-editor.tsx';
-import { Checks, Slot, Suggestions } from './slot.tsx';
+import { ModelsEditor, ModelsWord } from '../../components/models-editor.tsx';
+import { Checks, Help, ListBox, Slot, Suggestions, Together } from '../../components/slot.tsx';
 
 export interface SentenceProps {
   readonly form: FormText;
@@ -221,34 +218,6 @@ export function Settings({ form, problems, disabled }: SentenceProps) {
 
 const noModels: never[] = [];
 const thinkOptions = ['default', 'true', 'false', 'low', 'medium', 'high', 'max'] as const;
-
-function ListBox({ label, value, onValue }: { label: string; value: string; onValue: (value: string) => void }) {
-  return (
-    <Field label={label}>
-      {({ id }) => <NumberBox id={id} value={value} onValue={onValue} maxLength={1_000} inputMode="text" autoFocus />}
-    </Field>
-  );
-}
-
-function Help({ text }: { text: string }): ReactNode {
-  return <p className="lab">{text}</p>;
-}
-
-/** A value and the comma after it, which never starts a line. */
-function Together({ children }: { children: ReactNode }) {
-  return <span className="inline-flex max-w-full min-w-0 items-baseline">{children}</span>;
-}
-
-function ModelsWord({ models }: { models: readonly string[] }) {
-  const [first, ...more] = models;
-  if (first === undefined) return <span className="text-ink-3">choose a model</span>;
-  return (
-    <>
-      <ModelName name={first} />
-      {more.length === 0 ? null : <span className="ml-1.5 flex-none">and {count(more.length)} more</span>}
-    </>
-  );
-}
 
 function windowsWord(text: string): string {
   return text.replace(/\b(server )?default\b/giu, 'server default');

@@ -1,9 +1,9 @@
 /** Any number of models; names are long, there may be hundreds, and they are hostile text. */
 import { Command } from 'cmdk';
 import { useMemo } from 'react';
-import type { ModelSummary } from '../../../shared/contract/server.ts';
-import { ModelName } from '../../components/model-name.tsx';
-import { count } from '../../format/numbers.ts';
+import type { ModelSummary } from '../../shared/contract/server.ts';
+import { ModelName } from './model-name.tsx';
+import { count } from '../format/numbers.ts';
 
 export interface ModelsEditorProps {
   readonly models: readonly ModelSummary[];
@@ -76,4 +76,16 @@ function ModelItem({ name, note, on, disabled = false, onToggle }: ModelItemProp
 function cannotRun(model: ModelSummary): string | null {
   if (model.cloud) return 'runs elsewhere';
   return model.capabilities === null || model.capabilities.includes('completion') ? null : 'cannot answer';
+}
+
+/** The chosen models in the sentence. */
+export function ModelsWord({ models }: { models: readonly string[] }) {
+  const [first, ...more] = models;
+  if (first === undefined) return <span className="text-ink-3">choose a model</span>;
+  return (
+    <>
+      <ModelName name={first} />
+      {more.length === 0 ? null : <span className="ml-1.5 flex-none">and {count(more.length)} more</span>}
+    </>
+  );
 }

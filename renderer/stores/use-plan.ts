@@ -1,9 +1,9 @@
 /** What the experiment would cost, asked again a moment after the last change. */
 import { useEffect, useState } from 'react';
-import type { Denial } from '../../../shared/contract/denials.ts';
-import type { ContextExperiment, PlanSummary } from '../../../shared/contract/experiments.ts';
-import { counted, count, roughDuration } from '../../format/numbers.ts';
-import { useClient } from '../../stores/engine-context.ts';
+import type { Denial } from '../../shared/contract/denials.ts';
+import type { Experiment, PlanSummary } from '../../shared/contract/experiments.ts';
+import { counted, count, roughDuration } from '../format/numbers.ts';
+import { useClient } from './engine-context.ts';
 
 export interface PlanState {
   readonly plan: PlanSummary | null;
@@ -14,7 +14,7 @@ const ASK_DELAY_MS = 250;
 const nothing: PlanState = { plan: null, denial: null };
 
 /** `askAgain` changes when the answer may have changed though the experiment did not, such as at the end of a run. */
-export function usePlan(experiment: ContextExperiment | null, askAgain: unknown = null): PlanState {
+export function usePlan(experiment: Experiment | null, askAgain: unknown = null): PlanState {
   const client = useClient();
   const [state, setState] = useState<PlanState>(nothing);
   const key = experiment === null ? '' : JSON.stringify(experiment);
@@ -22,7 +22,11 @@ export function usePlan(experiment: ContextExperiment | null, askAgain: unknown 
     if (experiment === null) return;
     let current = true;
     const timer = setTimeout(() => {
-      void client.request('context.plan', experiment).then((answer) => {
+      const asked =
+        experiment.kind === 'context'
+          ? client.request('context.plan', experiment)
+          : client.request('reasoning.plan', experiment);
+      void asked.then((answer) => {
         if (!current) return;
         setState(answer.ok ? { plan: answer.value, denial: null } : { plan: null, denial: answer.denial });
       });

@@ -1,15 +1,17 @@
 /** Start, stop, resume: each refusal becomes a notice, unless the form shows it. */
-import type { Denial } from '../../../shared/contract/denials.ts';
-import type { ContextExperiment } from '../../../shared/contract/experiments.ts';
-import type { RunId } from '../../../shared/contract/ids.ts';
-import type { EngineClient } from '../../stores/engine-store.ts';
-import { go } from '../../stores/screen-store.ts';
+import type { Denial } from '../../shared/contract/denials.ts';
+import type { Experiment } from '../../shared/contract/experiments.ts';
+import type { RunId } from '../../shared/contract/ids.ts';
+import type { EngineClient } from './engine-store.ts';
+import { go } from './screen-store.ts';
 
 /** Goes to the new run. Answers the refusal, null when it started. */
-export async function startRun(client: EngineClient, experiment: ContextExperiment): Promise<Denial | null> {
-  const started = await client.request('context.start', experiment);
+export async function startRun(client: EngineClient, experiment: Experiment): Promise<Denial | null> {
+  const started = await (experiment.kind === 'context'
+    ? client.request('context.start', experiment)
+    : client.request('reasoning.start', experiment));
   if (started.ok) {
-    go('context', started.value.runId);
+    go(experiment.kind, started.value.runId);
     return null;
   }
   client.raiseNotice({ level: 'error', text: started.denial.message, next: started.denial.next ?? null });

@@ -1,12 +1,12 @@
 /** Run, Stop at the same place, Resume, Run again, Export. What a start costs stands in the line under the sentence. */
 import { Play, RotateCcw, Square } from 'lucide-react';
-import type { ContextRun } from '../../../shared/contract/experiments.ts';
-import { Button } from '../../components/button.tsx';
-import { ExportMenu } from '../../exports/export-menu.tsx';
-import { count } from '../../format/numbers.ts';
+import type { RunSummary } from '../../shared/contract/experiments.ts';
+import { Button } from '../components/button.tsx';
+import { ExportMenu } from './export-menu.tsx';
+import { count } from '../format/numbers.ts';
 
 export interface RunButtonsProps {
-  readonly run: ContextRun | null;
+  readonly run: RunSummary | null;
   readonly rows: number;
   /** Cells that a resume would run; 0 = nothing to resume. */
   readonly left: number;

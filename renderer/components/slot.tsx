@@ -1,6 +1,7 @@
 /** An underlined value of the sentence; pressing it opens its editor. */
 import { Popover } from 'radix-ui';
 import type { ReactNode } from 'react';
+import { Field, NumberBox } from './field.tsx';
 
 export interface SlotProps {
   readonly label: string;
@@ -114,4 +115,22 @@ export function Checks<Value extends string>({
       ))}
     </fieldset>
   );
+}
+
+export function ListBox({ label, value, onValue }: { label: string; value: string; onValue: (value: string) => void }) {
+  return (
+    <Field label={label}>
+      {({ id }) => <NumberBox id={id} value={value} onValue={onValue} maxLength={1_000} inputMode="text" autoFocus />}
+    </Field>
+  );
+}
+
+/** What an entry means, in small letters. */
+export function Help({ text }: { text: string }): ReactNode {
+  return <p className="lab">{text}</p>;
+}
+
+/** A value and the comma after it, which never starts a line. */
+export function Together({ children }: { children: ReactNode }) {
+  return <span className="inline-flex max-w-full min-w-0 items-baseline">{children}</span>;
 }
