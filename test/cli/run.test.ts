@@ -153,10 +153,13 @@ describe('an experiment from a file', () => {
 
 describe('bad input ends with 2 and one sentence', () => {
   test.each([
-    [['run'], 'Nothing to run. Give an experiment file, or --default context.'],
+    [['run'], 'Nothing to run. Give an experiment file, or --default context or reasoning.'],
     [['run', 'nowhere.yaml'], 'nowhere.yaml cannot be read: there is no such file. Check the name and the rights.'],
     [['run', '.'], '. is a folder. Give a file.'],
-    [['run', '--default', 'reasoning'], 'The reasoning experiment is not there yet. Run --default context.'],
+    [
+      ['run', '--default', 'reasoning', '--preset', 'needle-last'],
+      '--preset needle-last is a variant of the context experiment. Leave one out.',
+    ],
     [['run', 'a.yaml', '--default', 'context'], 'A file and a built-in experiment were both given. Leave one out.'],
     [
       ['run', '--default', 'context', '--fail-on', 'halvd'],

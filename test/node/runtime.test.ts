@@ -196,6 +196,7 @@ test('every request once, with real results', async () => {
   expect(await screen.refused('run.cancel', { runId })).toMatchObject({ code: 'not-found', field: 'runId' });
   expect(await screen.refused('run.resume', { runId })).toMatchObject({ code: 'bad-input', field: 'runId' });
   expect(await ask('run.delete', { runId })).toEqual({});
+  await askReasoning(screen, ask);
   expect(await screen.refused('run.get', { runId })).toMatchObject({ code: 'not-found' });
 
   const reply = JSON.stringify({ done: true, done_reason: 'stop', prompt_eval_count: 2_051, eval_count: 5 });
@@ -211,6 +212,27 @@ test('every request once, with real results', async () => {
   expect([...asked].sort()).toEqual(Object.keys(requests).sort());
   expect(events.filter((event) => event.type === 'notice-raised')).toEqual([]);
 });
+
+/** The ready experiment on a model that thinks for ever, and what its lanes say. */
+async function askReasoning(screen: Started, ask: Started['ask']): Promise<void> {
+  const { experiment: ready, warnings } = await ask('reasoning.preset', { model: 'sim-overthink' });
+  expect([ready.axes.variants.length, warnings]).toEqual([3, []]);
+  const fitted = await ask('reasoning.preset', { model: 'sim-reader' });
+  expect(fitted.experiment.axes.variants).toEqual([{ think: false, numPredict: 2_000 }]);
+  expect(fitted.warnings).toHaveLength(2);
+  expect(await ask('reasoning.plan', ready)).toMatchObject({ cells: 3, calls: 4, warnings: [], leftOut: [] });
+  const { runId } = await ask('reasoning.start', ready);
+  expect(await ended(screen, runId)).toMatchObject({ kind: 'reasoning', state: 'done', cellsDone: 4 });
+  const { lanes } = await ask('reasoning.summary', { runId });
+  expect(lanes.map(({ variant, starved, obeyed }) => [variant, starved, obeyed?.sentence ?? null])).toEqual([
+    ['off/2000', 1, 'off obeyed 0 of 1'],
+    ['on/8000', 1, null],
+    ['on/256', 1, null],
+  ]);
+  const { exportId } = await ask('export.open', { runId, options: { format: 'csv' } });
+  expect((await ask('export.read', { exportId })).chunk).toContain(',error,variant,outcome,outcome_cause,');
+  expect(await ask('run.delete', { runId })).toEqual({});
+}
 
 describe('what stays', () => {
   test('settings are there after a restart; a flag is for this process only', async () => {

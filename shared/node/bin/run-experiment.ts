@@ -60,7 +60,11 @@ async function readModels(asked: RunAsk, server: ServerStatus, ask: Ask): Promis
   const models: string[] = [];
   for (const model of wanted) {
     if (model === FIRST_MODEL) {
-      const first = await firstModel(server, ask);
+      const first = await firstModel(
+        server,
+        ask,
+        isReasoning(asked.source) ? ['completion', 'thinking'] : ['completion'],
+      );
       if (!first.ok) return first;
       models.push(first.value);
     } else if (!there.has(fullName(model))) return { ok: false, denial: unknownModel(model, server) };
@@ -69,20 +73,30 @@ async function readModels(asked: RunAsk, server: ServerStatus, ask: Ask): Promis
   return ok(models);
 }
 
-/** The first in the server's list that can answer. */
-async function firstModel(server: ServerStatus, ask: Ask): Promise<Result<string>> {
+function isReasoning(source: RunAsk['source']): boolean {
+  return source.kind === 'file' ? source.experiment.kind === 'reasoning' : source.name === 'prime';
+}
+
+/** The first in the server's list that can do this; where none is known to think, the first that can answer. */
+async function firstModel(server: ServerStatus, ask: Ask, wanted: readonly string[]): Promise<Result<string>> {
   for (const model of server.models) {
     if (model.cloud) continue;
-    if (model.capabilities !== null) {
-      if (model.capabilities.includes('completion')) return ok(model.name);
-      continue;
-    }
-    const facts = await ask('model.show', { model: model.name });
-    if (facts.ok && !facts.value.embeddingOnly) return ok(model.name);
+    const capabilities = model.capabilities ?? (await shownCapabilities(model.name, ask));
+    if (wanted.every((name) => capabilities.includes(name))) return ok(model.name);
   }
+  if (wanted.length > 1) return firstModel(server, ask, wanted.slice(0, 1));
   return denied('unknown-model', `${serverName(server)} has no model that can answer.`, {
     next: 'Pull one, such as `ollama pull gemma3:270m`, or add --simulate.',
   });
+}
+
+/** Servers whose list has none: what show says. Where that names none either, what makes no embeddings can answer. */
+async function shownCapabilities(model: string, ask: Ask): Promise<readonly string[]> {
+  const facts = await ask('model.show', { model });
+  if (!facts.ok || facts.value.embeddingOnly) return [];
+  return facts.value.capabilities.includes('completion')
+    ? facts.value.capabilities
+    : [...facts.value.capabilities, 'completion'];
 }
 
 function unknownModel(model: string, server: ServerStatus): Denial {

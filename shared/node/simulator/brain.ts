@@ -2,6 +2,7 @@
  * The built-in brain: a reader that answers from the text which survived in the window, and from nothing else. What was cut
  * cannot be found; the profile says whether it then admits that or makes something up. Same input, same words.
  */
+import { endlessThought } from './brain-endless.ts';
 import { thinkingText, writeInFamily } from './brain-families.ts';
 import { jsonAnswer } from './brain-json.ts';
 import { lastTurn, statedAbout, subjectsAsked } from './brain-reading.ts';
@@ -93,7 +94,7 @@ function thinksNow(ask: BrainAsk): boolean {
 function textOf(tokenizer: Tokenizer, ask: BrainAsk, answer: string): ModelText {
   if (!thinksNow(ask)) return { pieces: tokenizer.pieces(writeInFamily(ask.profile.family, null, answer)) };
   if (ask.profile.thinks === 'for-ever')
-    return { pieces: tokenized(tokenizer, withThinking(ask, null), endless('Maybe I should check again. ')) };
+    return { pieces: tokenized(tokenizer, withThinking(ask, null), endlessThought(lastTurn(ask.promptText))) };
   return { pieces: tokenizer.pieces(withThinking(ask, answer)) };
 }
 
@@ -112,10 +113,6 @@ function loopingCall(ask: BrainAsk): string {
 function* tokenized(tokenizer: Tokenizer, head: string, rest: Iterable<string>): Generator<string> {
   yield* tokenizer.pieces(head);
   for (const text of rest) yield* tokenizer.pieces(text);
-}
-
-function* endless(text: string): Generator<string> {
-  for (;;) yield text;
 }
 
 /** Numbers in [0, 1) from a text seed (FNV-1a into mulberry32). */

@@ -57,8 +57,9 @@ export const defaultProfiles: readonly ModelProfile[] = stamped([
   profileOf({ name: 'sim-no-shift:latest', architecture: 'deepseek2' }),
   profileOf({ name: 'sim-mlx:latest', mode: 'mlx', trainedContext: 16_384 }),
   profileOf({ name: 'sim-loop:latest', family: 'qwen3', template: 'chatml', behaviour: 'loops' }),
-  profileOf({ name: 'sim-think:latest', family: 'template', template: 'chatml', thinks: 'asked' }),
+  // Thinks without end, and with think off too: the first that can think, so that the reasoning experiment shows what it is for.
   profileOf({ name: 'sim-overthink:latest', family: 'template', template: 'chatml', thinks: 'for-ever' }),
+  profileOf({ name: 'sim-think:latest', family: 'template', template: 'chatml', thinks: 'asked' }),
   profileOf({ name: 'sim-qwen3.5:latest', family: 'qwen3.5', template: 'chatml', thinks: 'always' }),
   profileOf({ name: 'sim-deepseek3:latest', family: 'deepseek3', template: 'chatml', thinks: 'always' }),
   profileOf({ name: 'sim-glm-4.7:latest', family: 'glm-4.7', template: 'chatml', thinks: 'always' }),

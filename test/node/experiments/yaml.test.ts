@@ -129,7 +129,14 @@ test.each([
     'model: m\ndocument: 7',
     'context.yaml:2:1: document is either generated or a file. Write `document: generated` or `document: {file: handbook.txt}`.',
   ],
-  ['kind: reasoning\nmodel: m', 'context.yaml:1:1: the reasoning experiment is not there yet. Use kind: context.'],
+  [
+    'kind: reasoning\nmodel: m\nsizes: [200]',
+    'context.yaml:3:1: there is no field sizes. Fields are models, variants, repeats, kind, name, prompt, system, messages, num_ctx, temperature, seed, stream, logprobs, warm_up, timeout_ms, axes.',
+  ],
+  [
+    'kind: reasoning\nmodel: m\nvariants: [on/0]',
+    'context.yaml:3:12: variants[0]: num_predict must be at least 1: 0 takes every bound off on most models. Correct it and run again.',
+  ],
 ])('%j', (text, message) => {
   expect(refusal(text)).toBe(message);
 });
