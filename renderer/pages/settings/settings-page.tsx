@@ -159,18 +159,22 @@ function ServerLogLine({ settings }: SectionProps) {
 const LOG_STATES = { off: 'off', open: 'open', 'not-found': 'not found', 'not-readable': 'not readable' } as const;
 
 function ServerLogState({ log }: { log: ServerLog }) {
-  const counts = `${count(log.lines)} lines read, ${count(log.unmatched)} about calls of others`;
+  const counts = `${count(log.lines)} lines read, ${count(log.unmatched)} of them fit no call here`;
   return (
     <div className="lab mt-1" role="status">
       <p className="wrap-anywhere">
         <span className="text-ink">{LOG_STATES[log.state]}</span>
         {log.source === '' ? null : `: ${log.source}`}
         {log.state === 'open' ? ` · ${counts}` : log.problem === null ? null : ` · ${log.problem}`}
-        {log.simulated ? <SimulatedTag /> : null}
+        {log.simulated && log.state === 'open' ? (
+          <span className="ml-2">
+            <SimulatedTag />
+          </span>
+        ) : null}
       </p>
       {log.unmatchedLast.length === 0 ? null : (
         <details>
-          <summary>Lines that fit no call of this console, or more than one</summary>
+          <summary>The last that fit no call of this console, or more than one</summary>
           <pre className="mono max-h-40 overflow-auto whitespace-pre-wrap wrap-anywhere">
             {log.unmatchedLast.join('\n')}
           </pre>

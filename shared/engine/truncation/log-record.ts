@@ -64,8 +64,9 @@ const SHIFT = /^slot context shift, n_keep = (\d{1,12}), n_left = (\d{1,12}), n_
 const RELEASE = /^stop processing: n_tokens = (\d{1,12}), truncated = ([01])$/;
 const OVERFLOW =
   /^(?:[^|"]{0,200}\s)?srv\s{1,20}[^:]{1,60}:\s(?:task id = (-?\d{1,12}), )?error: request \((\d{1,12}) tokens\) exceeds the available context size \((\d{1,12}) tokens\)/;
+/** Only what asks a model: looks at the server come every few seconds. */
 const ACCESS =
-  /^(?:[^|]{0,200}\s)?\[GIN\] \d{4}\/\d\d\/\d\d - \d\d:\d\d:\d\d \|\s{1,3}(\d{3}) \|\s{1,20}([0-9a-zµμ.]{1,24}) \|\s{1,40}[^|]{1,60} \| [A-Z]{3,8}\s{1,8}"([^"]{1,200})"$/;
+  /^(?:[^|]{0,200}\s)?\[GIN\] \d{4}\/\d\d\/\d\d - \d\d:\d\d:\d\d \|\s{1,3}(\d{3}) \|\s{1,20}([0-9a-zµμ.]{1,24}) \|\s{1,40}[^|]{1,60} \| POST\s{1,8}"(\/(?:api\/(?:chat|generate|embed|embeddings)|v1\/[a-z/]{1,60}))"$/;
 
 function readSlot(slot: string, task: string, text: string): LogRecord {
   const started = NEW_PROMPT.exec(text);

@@ -29,6 +29,13 @@ describe('what a line says', () => {
     expect(readRecord(line)).toEqual(record);
   });
 
+  test('looks at the server are no calls', () => {
+    for (const request of ['GET      "/api/ps"', 'GET      "/api/chat"', 'POST     "/api/show"'])
+      expect(readRecord(`[GIN] 2026/11/29 - 19:45:36 | 200 |  1.2s |  127.0.0.1 | ${request}`)).toEqual({
+        kind: 'other',
+      });
+  });
+
   test.each([
     ['a half line before a whole one', `${cut.slice(0, 120)}${cut}`],
     ['two lines of slots in one', `${started.slice(0, 40)}${started}`],

@@ -82,7 +82,7 @@ test('the server log: its state is shown, what is typed is kept when the box is 
       },
     });
   state({ unmatched: 1, unmatchedLast: ['slot <b>release</b>: id 0'] });
-  await screen.findByText(/1,204 lines read, 1 about calls of others/);
+  await screen.findByText(/1,204 lines read, 1 of them fit no call here/);
   expect(screen.getByText('slot <b>release</b>: id 0')).toBeTruthy();
   const problem = '/no.log is not there. It is read as soon as it is.';
   state({ state: 'not-found', source: '/no.log', problem });
