@@ -90,6 +90,7 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
     wire: wire.ok ? wire.value : null,
     builder: createReplyBuilder(),
     reader: createReasoningReader(reasoningSettings(ask.request)),
+    endedMs: null,
     log: null,
   };
   if (!found.ok) return settle(walk, notSent(found.denial, ask.signal), [], found.denial);
@@ -105,11 +106,12 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
   const log = ports.log ?? noLog;
   log.sent(logCall(ask, wire.value, sizes));
   const end = await stream(walk, wire.value);
+  const endedMs = clock.monotonicMs();
   const [running, lines] = await Promise.all([
     reached(end) ? ports.model.running(never) : null,
     log.linesFor({ id: ask.id, ...countsOf(end) }),
   ]);
-  return settle({ ...walk, preflight, log: lines }, end, running ?? [], null);
+  return settle({ ...walk, preflight, endedMs, log: lines }, end, running ?? [], null);
 }
 
 function logCall({ id, request }: CallAsk, { path }: WireRequest, { total }: MessagesEstimate): LogCallSent {
@@ -134,6 +136,8 @@ interface Walk {
   readonly wire: WireRequest | null;
   readonly builder: ReplyBuilder;
   readonly reader: ReasoningReader;
+  /** When the reply ended; what is looked up after it is no time of the call. Null = it was not sent. */
+  readonly endedMs: number | null;
   readonly log: LogLines | null;
 }
 
@@ -201,7 +205,7 @@ function cappedEnd(end: ReplyEnd, thinkingTokens: number): ReplyEnd {
 /** Steps 6 and 7, for every ending: read the reply, judge it, store it, tell it. */
 function settle(walk: Walk, end: ReplyEnd, running: readonly RunningModel[], denial: Denial | null): CallOutcome {
   const { ports, ask, subject } = walk;
-  const reply = walk.builder.finish(end, Math.max(0, ports.clock.monotonicMs() - walk.beganMs));
+  const reply = walk.builder.finish(end, Math.max(0, (walk.endedMs ?? ports.clock.monotonicMs()) - walk.beganMs));
   const found = findRunning(running, ask.request.model, subject.digest);
   const truncation = classifyTruncation(truncationInput(ask.request, subject, walk.sizes, reply, found, walk.log));
   const verdict =

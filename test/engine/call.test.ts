@@ -11,7 +11,7 @@ import type { RunningModel } from '../../shared/contract/server.ts';
 import type { CallOutcome } from '../../shared/engine/call.ts';
 import { type Engine, OPEN_CALLS_MAX, createEngine } from '../../shared/engine/engine.ts';
 import { estimateMessages } from '../../shared/engine/estimate/estimate.ts';
-import type { EnginePorts, ModelEvent, Subject } from '../../shared/engine/ports.ts';
+import type { EnginePorts, LogPort, ModelEvent, Subject } from '../../shared/engine/ports.ts';
 import { summaryOf } from '../../shared/engine/summary.ts';
 import { preflight } from '../../shared/engine/truncation/preflight.ts';
 import { type ScriptedModel, chunk, end, scriptedModel } from '../support/scripted-model.ts';
@@ -197,6 +197,37 @@ describe('the corridor', () => {
     expect(record.truncation).toMatchObject({ kinds: ['halved'], sent: 6869, kept: 2051, lost: 4818 });
   });
 
+  test('the lines of the log reach the verdict, and waiting for them is no time of the call', async () => {
+    const lines = [
+      'level=WARN msg="truncating input prompt" limit=2051 prompt=6869 keep=5 new=2051',
+      'slot   operator(): id  0 | task 0 | new prompt, n_ctx_slot = 4096, n_keep = 4, task.n_tokens = 2051',
+    ];
+    const asked: unknown[] = [];
+    const log = (later: () => void): LogPort => ({
+      sent: (call) => asked.push(call),
+      linesFor: async (call) => {
+        asked.push(call);
+        later();
+        return { lines, debug: false, isShared: false };
+      },
+    });
+    const reply = end({ promptEvalCount: 2051 as never, evalCount: 4 as never });
+    const text: CallRequest = { ...request, messages: [{ role: 'user', content: 'word '.repeat(5000) }] };
+    const { engine } = bench([[reply]], { log });
+    const record = await run(engine, text);
+    expect(record.truncation).toMatchObject({ kinds: ['halved'], confidence: 'exact', sent: 6869, lost: 4818 });
+    expect(record.truncation.evidence[0]).toMatchObject({ source: 'server-log', raw: lines[0] });
+    expect(record.truncation.evidence.map((one) => one.source)).toContain('cut-size');
+    expect(asked).toMatchObject([
+      { id: record.id, path: '/api/chat', numCtx: 4096, messages: 1 },
+      { id: record.id, status: 200, promptEvalCount: 2051, evalCount: 4, needs: null },
+    ]);
+    expect(record.reply.wallMs).toBeLessThan(1_000);
+    const without = await run(bench([[reply]]).engine, text);
+    expect(without.truncation).toMatchObject({ kinds: ['halved'], confidence: 'certain' });
+    expect(without.reply.wallMs).toBe(record.reply.wallMs);
+  });
+
   test('a refused subject is recorded as not sent', async () => {
     const { engine, records, model } = bench([], { subject: null });
     const outcome = await open(engine, request).done;
@@ -216,7 +247,7 @@ describe('the corridor', () => {
 
 function bench(
   scripts: (ModelEvent | 'wait')[][],
-  options: { refuseToStore?: boolean; subject?: null; counted?: number } = {},
+  options: { refuseToStore?: boolean; subject?: null; counted?: number; log?: (later: () => void) => LogPort } = {},
 ): { engine: Engine; events: EngineEvent[]; records: CallRecord[]; model: ScriptedModel } {
   const events: EngineEvent[] = [];
   const records: CallRecord[] = [];
@@ -253,6 +284,7 @@ function bench(
       },
     },
     events: { emit: (event) => events.push(event) },
+    ...(options.log === undefined ? {} : { log: options.log(() => (nowMs += 60_000)) }),
   };
   return { engine: createEngine(ports), events, records, model };
 }
