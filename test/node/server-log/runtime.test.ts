@@ -11,7 +11,8 @@ import {
   type RequestResult,
   requests,
 } from '../../../shared/contract/requests.ts';
-import { type RuntimeOptions, createRuntime } from '../../../shared/node/runtime.ts';
+import type { RuntimeOptions } from '../../../shared/node/parts.ts';
+import { createRuntime } from '../../../shared/node/runtime.ts';
 import { startSimulator } from '../../../shared/node/simulator/index.ts';
 import type { Simulator, SimulatorOptions } from '../../../shared/node/simulator/options.ts';
 
