@@ -24,6 +24,10 @@ const ContextPage = lazy(() =>
   import('./pages/context/context-page.tsx').then((module) => ({ default: module.ContextPage })),
 );
 
+const ReasoningPage = lazy(() =>
+  import('./pages/reasoning/reasoning-page.tsx').then((module) => ({ default: module.ReasoningPage })),
+);
+
 export function App({ client }: { readonly client: EngineClient }) {
   return (
     <EngineContext value={client}>
@@ -73,6 +77,12 @@ function CurrentPage() {
       return (
         <Suspense fallback={null}>
           <ContextPage />
+        </Suspense>
+      );
+    case 'reasoning':
+      return (
+        <Suspense fallback={null}>
+          <ReasoningPage />
         </Suspense>
       );
     case 'history':

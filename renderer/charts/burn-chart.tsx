@@ -54,7 +54,14 @@ export function BurnChart({ lanes, laneHeight, simulated, named = false }: BurnC
             />
           </g>
         ))}
-        <Axis scale={scale} across={across} top={lanes.length * laneHeight} right={plot.right} simulated={simulated} />
+        <Axis
+          scale={scale}
+          across={across}
+          top={lanes.length * laneHeight}
+          right={plot.right}
+          simulated={simulated}
+          empty={lanes.every(({ endMs }) => endMs === 0)}
+        />
       </svg>
     </figure>
   );
@@ -190,7 +197,7 @@ function Bar({ bar, across, up }: { bar: BurnBar; across: (atMs: number) => numb
 /** Figures stay readable where bars pass behind them. */
 const halo = { stroke: 'var(--surface-page)', strokeWidth: 4, paintOrder: 'stroke', strokeLinejoin: 'round' } as const;
 const CHARACTER_WIDTH = 10.4;
-const NOTE_WIDTH = 7.4;
+const NOTE_WIDTH = 6.6;
 
 interface WordsProps {
   readonly lane: BurnLane;
@@ -203,11 +210,18 @@ interface WordsProps {
 
 /** Beside the end where there is room, else above the bars at the left, where they are still low. */
 function Words({ lane, endX, left, right, top, base }: WordsProps) {
-  const width = Math.max(lane.figure.length * CHARACTER_WIDTH, lane.note.length * NOTE_WIDTH);
+  const lines = [
+    ...lane.notes,
+    ...(lane.cannotThink ? ['This model cannot think: there is no thinking to show.'] : []),
+  ];
+  const width = Math.max(lane.figure.length * CHARACTER_WIDTH, ...lines.map((line) => line.length * NOTE_WIDTH));
   const beside = lane.points.length === 0 ? left + 8 : endX + 16;
-  const fits = beside + width <= right;
+  // The cap stands beside the ceiling; below it the margin is free, unless thinking has a cap of its own.
+  const fits = beside + width <= right + (lane.thinkingCapTokens === null ? RIGHT - 12 : 0);
   const x = fits ? beside : left + 8;
-  const y = fits ? Math.max(top + 24, (top + base) / 2) : top + 24;
+  const block = (lane.figure === '' ? 0 : 22) + lines.length * LINE_HEIGHT;
+  const y = fits ? Math.max(top + 18, (top + base - block) / 2 + 18) : top + 22;
+  const first = lane.figure === '' ? y : y + 21;
   return (
     <>
       {lane.figure === '' ? null : (
@@ -215,19 +229,16 @@ function Words({ lane, endX, left, right, top, base }: WordsProps) {
           {lane.figure}
         </text>
       )}
-      {lane.note === '' ? null : (
-        <text x={x} y={lane.figure === '' ? y : y + 22} fontSize={14} fill="var(--ink)" {...halo}>
-          {lane.note}
+      {lines.map((line, index) => (
+        <text key={line} x={x} y={first + index * LINE_HEIGHT} fontSize={13} fill="var(--ink)" {...halo}>
+          {line}
         </text>
-      )}
-      {lane.cannotThink ? (
-        <text x={fits || lane.figure === '' ? x : left + 8} y={base - 6} fontSize={12} fill="var(--ink-3)" {...halo}>
-          This model cannot think: there is no thinking to show.
-        </text>
-      ) : null}
+      ))}
     </>
   );
 }
+
+const LINE_HEIGHT = 18;
 
 interface AxisProps {
   readonly scale: TimeScale;
@@ -235,19 +246,21 @@ interface AxisProps {
   readonly top: number;
   readonly right: number;
   readonly simulated: boolean;
+  /** Nothing has run: times would mean nothing. */
+  readonly empty: boolean;
 }
 
-function Axis({ scale, across, top, right, simulated }: AxisProps) {
+function Axis({ scale, across, top, right, simulated, empty }: AxisProps) {
   return (
     <>
-      {scale.ticksMs.map((atMs) => (
+      {(empty ? [] : scale.ticksMs).map((atMs) => (
         <text
           key={atMs}
           x={across(atMs)}
           y={top + 15}
           fontSize={11}
           fill="var(--ink-3)"
-          textAnchor={atMs === 0 ? 'start' : 'middle'}
+          textAnchor={atMs === 0 ? 'start' : across(atMs) > right - 16 ? 'end' : 'middle'}
         >
           {tickText(atMs, scale.spanMs)}
         </text>

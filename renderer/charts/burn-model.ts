@@ -26,9 +26,9 @@ export interface BurnLane {
   readonly state: 'waiting' | 'running' | 'ended';
   /** Ended without an answer: a flag stands there. */
   readonly flagged: boolean;
-  /** A figure and one line, such as `8,000 tokens, 216.8 s, no answer`. */
+  /** Such as `8,000 tokens, 216.8 s, no answer`; then at most two short lines. */
   readonly figure: string;
-  readonly note: string;
+  readonly notes: readonly string[];
   /** Said in the lane where it would otherwise just be empty. */
   readonly cannotThink: boolean;
 }
@@ -60,13 +60,16 @@ export const totalOf = ({ thinking, leaked, hidden, answer }: Omit<BurnPoint, 'a
 
 /** A call under way: chunks as they came. `leaking`: what stands in the answer so far begins with a tag of thinking. */
 export function livePoints(series: readonly SeenPoint[], leaking: boolean): readonly BurnPoint[] {
-  return series.map(({ atMs, thinkingChunks, answerChunks }) => ({
+  const points = series.map(({ atMs, thinkingChunks, answerChunks }) => ({
     atMs,
     thinking: thinkingChunks,
     leaked: leaking ? answerChunks : 0,
     hidden: 0,
     answer: leaking ? 0 : answerChunks,
   }));
+  // A screen that came later did not see the first part: the way there is drawn straight.
+  const [first] = points;
+  return first !== undefined && totalOf(first) > CHUNKS_AT_ONCE_MAX ? [{ atMs: 0, ...nothing }, ...points] : points;
 }
 
 /**
@@ -94,8 +97,12 @@ export function endedPoints(call: BurnCall, seen: readonly SeenPoint[]): readonl
       answer: inAnswer - leaked,
     };
   });
-  return [{ atMs: Math.min(firstMs, call.ttftMs ?? firstMs), ...nothing }, ...points, wholeOf(call)];
+  const startMs = Math.min(firstMs, call.ttftMs ?? firstMs);
+  return [{ atMs: startMs, ...nothing }, ...points, wholeOf(call)];
 }
+
+/** More than this in the first news of a call means that its beginning was missed. */
+const CHUNKS_AT_ONCE_MAX = 40;
 
 const nothing = { thinking: 0, leaked: 0, hidden: 0, answer: 0 };
 
@@ -201,8 +208,8 @@ export function laneTop({ capTokens, points }: Pick<BurnLane, 'capTokens' | 'poi
 export function burnSummary(lanes: readonly BurnLane[]): string {
   return lanes
     .map(
-      ({ name, model, figure, note }) =>
-        `${model === null ? '' : `${model} `}${name}: ${[figure, note].filter(Boolean).join('. ')}`,
+      ({ name, model, figure, notes }) =>
+        `${model === null ? '' : `${model} `}${name}: ${[figure, ...notes].filter(Boolean).join('. ')}`,
     )
     .join('; ');
 }

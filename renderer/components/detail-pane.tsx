@@ -37,6 +37,8 @@ export interface DetailPaneProps {
   readonly onMove?: (step: 1 | -1) => void;
   /** In place of the verdict's usual parts, where a page knows more about the call than its record does. */
   readonly verdict?: ReactNode;
+  /** Stands over the evidence on truncation, such as what a reading of the reply rests on. */
+  readonly evidence?: ReactNode;
   /** Below the verdict's own parts, such as the repeats of a cell. */
   readonly verdictExtra?: ReactNode;
   /** Lies over the page instead of taking its room. */
@@ -54,6 +56,7 @@ export function DetailPane(props: DetailPaneProps) {
     onClose,
     onMove,
     verdict,
+    evidence,
     verdictExtra,
     floating = false,
     footer,
@@ -90,6 +93,7 @@ export function DetailPane(props: DetailPaneProps) {
               <PaneReply record={record} />
             </TabPanel>
             <TabPanel id="evidence" className="overflow-auto px-4 py-3">
+              {evidence}
               <EvidenceList evidence={record.truncation.evidence} needles={record.needles} />
             </TabPanel>
             <TabPanel id="raw" className="flex flex-col data-[state=inactive]:hidden">

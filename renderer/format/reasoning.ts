@@ -138,5 +138,26 @@ export function thinkWord(think: Think): string {
   return think === false ? 'off' : think;
 }
 
+/** `off / 2,000`; `on / 8,000, stop at 256` with a cap on thinking from this side. */
+export function variantLabel(
+  think: Think,
+  cap: string,
+  thinkingCap: { readonly tokensMax: string; readonly then: 'stop' | 'ask-again' } | null,
+): string {
+  const stopped =
+    thinkingCap === null ? '' : `, ${thinkingCap.then === 'stop' ? 'stop' : 'ask again'} at ${thinkingCap.tokensMax}`;
+  return `${thinkWord(think)} / ${cap}${stopped}`;
+}
+
+/** `on/8000/t256+`, as the engine names a variant that has no name of its own, in the words of the screen. */
+export function variantLabelOf(name: string): string {
+  const match = /^(on|off|default|low|medium|high|max)\/(\d+)(?:\/t(\d+)(\+?))?$/u.exec(name);
+  if (match === null) return name;
+  const [, word = '', cap = '', tokensMax, plus] = match;
+  const stopped =
+    tokensMax === undefined ? '' : `, ${plus === '+' ? 'ask again' : 'stop'} at ${count(Number(tokensMax))}`;
+  return `${word} / ${count(Number(cap))}${stopped}`;
+}
+
 /** `think off`, `think default`, `think low`. */
 export const thinkTitle = (think: Think): string => `think ${thinkWord(think)}`;

@@ -31,7 +31,6 @@ export function burnLaneOf({ lane, live, course, canThink, namesModel }: LaneSou
   };
   if (live !== null) return { ...common, ...runningLane(lane.shown, live, nowMs) };
   if (call !== null) return { ...common, ...endedLane(lane.shown, call, course) };
-  const note = lane.shown.state === 'cancelled' ? 'Stopped before it began.' : '';
   return {
     ...common,
     points: [],
@@ -39,11 +38,11 @@ export function burnLaneOf({ lane, live, course, canThink, namesModel }: LaneSou
     state: lane.shown.state === 'running' ? 'running' : 'waiting',
     flagged: false,
     figure: '',
-    note,
+    notes: lane.shown.state === 'cancelled' ? ['Stopped before it began.'] : [],
   };
 }
 
-type Drawn = Pick<BurnLane, 'points' | 'endMs' | 'state' | 'flagged' | 'figure' | 'note'>;
+type Drawn = Pick<BurnLane, 'points' | 'endMs' | 'state' | 'flagged' | 'figure' | 'notes'>;
 
 /** While it streams the answer field may open with a tag: then it looks like thinking, which the verdict settles at the end. */
 export function looksLeaking(live: Pick<LiveCall, 'answerHead' | 'answer'>): boolean {
@@ -60,15 +59,16 @@ function runningLane({ plan }: ReasoningCell, live: LiveCall, nowMs: number): Dr
       ...common,
       points: [],
       figure: '',
-      note: `waiting for the first token, ${Math.floor(elapsedMs / 1_000)} s${live.call.phase === 'loading' ? ' (loading the model)' : ''}`,
+      notes: [
+        `waiting for the first token, ${Math.floor(elapsedMs / 1_000)} s${live.call.phase === 'loading' ? ' (loading the model)' : ''}`,
+      ],
     };
   const pace = ratePerSecond(live.series, (point) => point.thinkingChunks + point.answerChunks);
   const thought = live.thinkingChunks + (leaking ? live.answerChunks : 0);
   const answerAt = leaking ? undefined : live.series.find(({ answerChunks }) => answerChunks > 0);
   const left = plan.numPredict - tokens;
-  const parts = [
-    `thinking ${percentOf(thought, tokens)}`,
-    answerAt === undefined ? 'no answer so far' : `first answer token after ${seconds(answerAt.atMs)} s`,
+  const notes = [
+    `thinking ${percentOf(thought, tokens)}, ${answerAt === undefined ? 'no answer so far' : `first answer token after ${seconds(answerAt.atMs)} s`}`,
     ...(pace === null || pace <= 0 || left <= 0
       ? []
       : [`at this pace the cap is reached in ${roughDuration((left * 1_000) / pace)}`]),
@@ -77,7 +77,7 @@ function runningLane({ plan }: ReasoningCell, live: LiveCall, nowMs: number): Dr
     ...common,
     points: livePoints(live.series, leaking),
     figure: `${counted(tokens, 'token')}${pace === null ? '' : `, ${rate(pace)}`}`,
-    note: parts.join(' · '),
+    notes,
   };
 }
 
@@ -106,7 +106,7 @@ function endedLane(cell: ReasoningCell, call: CallSummary, course: Course | null
     state: 'ended',
     flagged: mark !== 'answered',
     figure,
-    note: endedNote(call, course, burn),
+    notes: endedNotes(call, course, burn),
   };
 }
 
@@ -115,29 +115,25 @@ function failedWord({ ending }: CallSummary): string {
   return ending === 'unreachable' ? 'no server' : 'failed';
 }
 
-function endedNote(call: CallSummary, course: Course | null, burn: BurnCall): string {
+function endedNotes(call: CallSummary, course: Course | null, burn: BurnCall): readonly string[] {
   const reading = call.reasoning ?? null;
   if (reading === null || reading.outcome === 'refused' || reading.outcome === 'error-mid-stream')
-    return shortened(call.error ?? '');
+    return call.error === null ? [] : [shortened(call.error)];
   const about = reading.split?.source === 'estimated' ? '~' : '';
   const pace = outputRate(call);
   const speed = pace === null ? '' : `, ${rate(pace).replace('/s', ' a second')}`;
   if (reading.outcome === 'starved' || reading.outcome === 'empty') {
-    if (reading.probableAnswer !== null) return 'The thinking field probably holds the answer.';
-    if (burn.leaked > 0 || reading.places.includes('answer-tagged')) return `The reasoning is in the answer${speed}.`;
-    if (burn.hidden > burn.thinking) return `${about}${count(Math.round(burn.hidden))} tokens are visible nowhere.`;
-    return reading.places.includes('field') ? `All of it is thinking${speed}.` : `No answer came${speed}.`;
+    if (reading.probableAnswer !== null) return ['The thinking field probably holds the answer.'];
+    if (reading.places.includes('answer-tagged')) return [`The reasoning is in the answer${speed}.`];
+    if (burn.hidden > burn.thinking) return [`${about}${count(Math.round(burn.hidden))} tokens are visible nowhere.`];
+    return [reading.places.includes('field') ? `All of it is thinking${speed}.` : `No answer came${speed}.`];
   }
   const thought = burn.thinking + burn.leaked + burn.hidden;
-  const share = totalOf(burn) === 0 ? '' : `thinking ${about}${percentOf(thought, totalOf(burn))}`;
   const answerMs = firstAnswerMs(call, course);
   return [
-    share,
+    totalOf(burn) === 0 ? '' : `thinking ${about}${percentOf(thought, totalOf(burn))}${speed}`,
     answerMs === null ? '' : `first answer token after ${answerMs.seen ? '' : 'about '}${seconds(answerMs.atMs)} s`,
-    pace === null ? '' : rate(pace),
-  ]
-    .filter((part) => part !== '')
-    .join(' · ');
+  ].filter((part) => part !== '');
 }
 
 const NOTE_CHARACTERS_MAX = 90;

@@ -4,6 +4,7 @@ import type { PlanSummary, ReasoningCell, ReasoningRun } from '../../../shared/c
 import type { CellKey } from '../../../shared/contract/ids.ts';
 import { count, counted, duration, roughDuration } from '../../format/numbers.ts';
 import { useClient } from '../../stores/engine-context.ts';
+import { variantLabelOf } from '../../format/reasoning.ts';
 import { phaseWords, useLivePhase } from '../../stores/stored-run.ts';
 import { draft, useDraft } from './draft.ts';
 import type { FormField, FormText } from './form-text.ts';
@@ -116,14 +117,8 @@ export function costText(plan: Pick<PlanSummary, 'calls' | 'tokensMax' | 'timeMs
 
 function leftOutOf(plan: PlanSummary | null): ReadonlyMap<string, string> {
   const all = new Map<string, string>();
-  for (const { variant, reason } of plan?.leftOut ?? []) all.set(wordOf(variant), reason);
+  for (const { variant, reason } of plan?.leftOut ?? []) all.set(variantLabelOf(variant), reason);
   return all;
-}
-
-/** `off/2000` as the engine names it, `off / 2,000` as the sentence does. */
-function wordOf(variant: string): string {
-  const match = /^(\w+)\s*\/\s*([\d,]+)$/u.exec(variant);
-  return match === null ? variant : `${match[1] ?? ''} / ${count(Number((match[2] ?? '').replaceAll(',', '')))}`;
 }
 
 function Cost({ problems, plan, denial, run, edited }: ExperimentHeadProps) {
@@ -185,7 +180,7 @@ function Progress({ run, cells }: { run: ReasoningRun; cells: ReadonlyMap<CellKe
       <span className="lab" aria-live="off">
         {plan === undefined || live === null
           ? null
-          : `${plan.warmUp ? 'warm-up' : laneName(plan)}: ${phaseWords[live.phase] ?? live.phase} · `}
+          : `${plan.warmUp ? 'warm-up' : laneName(plan)}: ${live.phase === 'streaming' ? 'writing' : (phaseWords[live.phase] ?? live.phase)} · `}
         {count(done)} of {counted(run.cellsTotal, 'call')}
         {run.etaMs === null ? '' : ` · about ${roughDuration(run.etaMs)} left`}
       </span>

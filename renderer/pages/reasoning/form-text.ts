@@ -8,7 +8,7 @@ import { reasoningExperimentSchema } from '../../../shared/contract/reasoning.ts
 import type { ReasoningExperiment } from '../../../shared/contract/reasoning.ts';
 import { count } from '../../format/numbers.ts';
 import { Problem, readCount, readDecimal, readWhole, shown } from '../../format/read-number.ts';
-import { thinkWord } from '../../format/reasoning.ts';
+import { variantLabel } from '../../format/reasoning.ts';
 
 export const formFields = [
   'models',
@@ -114,11 +114,9 @@ export function formOf(experiment: ReasoningExperiment): FormText {
   };
 }
 
-/** `off / 2,000`, and `on / 8,000, stop at 256` with a cap on thinking from this side. */
 export function variantWord({ think, cap, thinkingCap, then }: FormVariant): string {
-  const stopped =
-    thinkingCap.trim() === '' ? '' : `, ${then === 'stop' ? 'stop' : 'ask again'} at ${thinkingCap.trim()}`;
-  return `${thinkWord(think)} / ${cap.trim() === '' ? '?' : cap.trim()}${stopped}`;
+  const stop = thinkingCap.trim();
+  return variantLabel(think, cap.trim() === '' ? '?' : cap.trim(), stop === '' ? null : { tokensMax: stop, then });
 }
 
 export function variantsWord(variants: readonly FormVariant[]): string {

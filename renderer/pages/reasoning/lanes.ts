@@ -4,7 +4,7 @@ import type { ReasoningCell } from '../../../shared/contract/experiments.ts';
 import type { LaneSummary, ReasoningExperiment } from '../../../shared/contract/reasoning.ts';
 import type { CellKey } from '../../../shared/contract/ids.ts';
 import { count } from '../../format/numbers.ts';
-import { thinkWord } from '../../format/reasoning.ts';
+import { thinkWord, variantLabelOf } from '../../format/reasoning.ts';
 
 export interface Lane {
   readonly key: string;
@@ -73,12 +73,7 @@ function laneOf(key: string, cells: readonly ReasoningCell[], picked: ReadonlySe
   };
 }
 
-/** `off / 2,000`: the lane as the sentence names it, else the name that was given. */
-export function laneName({ variant, think, numPredict }: ReasoningCell['plan']): string {
-  const usual = `${thinkWord(think)} / ${count(numPredict)}`;
-  const same = variant.replace(/[\s,]/gu, '') === usual.replace(/[\s,]/gu, '');
-  return same ? usual : variant;
-}
+export const laneName = ({ variant }: Pick<ReasoningCell['plan'], 'variant'>): string => variantLabelOf(variant);
 
 export function markOf({ state, call }: ReasoningCell): Mark {
   if (call === null) return state === 'running' ? 'running' : state === 'failed' ? 'failed' : 'waiting';
@@ -163,7 +158,7 @@ export function plannedCells({ axes, numCtx, seed }: ReasoningExperiment): reado
             model,
             variant:
               name ??
-              `${thinkWord(think)}/${numPredict}${thinkingCap === undefined ? '' : ` stop ${thinkingCap.tokensMax}`}`,
+              `${thinkWord(think)}/${numPredict}${thinkingCap === undefined ? '' : `/t${thinkingCap.tokensMax}${thinkingCap.then === 'stop' ? '' : '+'}`}`,
             think,
             numPredict,
             thinkingCap: thinkingCap ?? null,
