@@ -43,6 +43,9 @@ export interface HiddenQuestion {
 
 /** Tokens nothing visible explains, 0 when they can be explained. */
 export function hiddenTokens({ visible, toolCalls, toolCharacters, evalCount }: HiddenQuestion): number {
+  // Every unit of text explains half a token at least, which settles most replies without reading them.
+  const units = visible.reduce((sum, text) => sum + text.length, 0);
+  if (evalCount - units / 2 < HIDDEN_TOKENS_MIN) return 0;
   const shown = visible.reduce((sum, text) => sum + tokensAtMost(text), 0);
   const tools = toolCalls === 0 ? 0 : toolCharacters / 2 + toolCalls * TOOL_MARKER_TOKENS;
   const unexplained = evalCount - shown - tools;

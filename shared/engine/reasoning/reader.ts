@@ -47,6 +47,7 @@ export function createReasoningReader(settings: ReasoningSettings): ReasoningRea
   const logprobs: LogprobEntry[] = [];
 
   const grown = (field: string, piece: string): string => {
+    if (field.length + piece.length <= FIELD_CHARACTERS_MAX) return field + piece;
     const room = Math.max(0, FIELD_CHARACTERS_MAX - field.length);
     charactersDropped += Math.max(0, piece.length - room);
     return field + (piece.length > room ? piece.slice(0, room) : piece);
@@ -68,7 +69,8 @@ export function createReasoningReader(settings: ReasoningSettings): ReasoningRea
       }
       toolCalls += piece.toolCalls ?? 0;
       toolCharacters += piece.toolCharacters ?? 0;
-      for (const entry of piece.logprobs ?? []) if (logprobs.length < LIST_MAX) logprobs.push(entry);
+      if (piece.logprobs === undefined) return;
+      for (const entry of piece.logprobs) if (logprobs.length < LIST_MAX) logprobs.push(entry);
     },
     look() {
       live ??= liveReading(thinking, content, thinkingChunks, contentStarts.length);
