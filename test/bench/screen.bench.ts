@@ -109,7 +109,7 @@ async function startHost(args: readonly string[]): Promise<{ link: string; stop(
       home,
       ...args,
     ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
+    { stdio: ['ignore', 'pipe', 'ignore'] },
   );
   const link = await new Promise<string>((resolve, reject) => {
     let text = '';
