@@ -7,6 +7,7 @@ import { useEffect, useState } from 'react';
 import type { ReactNode } from 'react';
 import type { CallRecord } from '../../shared/contract/calls.ts';
 import { byteSize, count, DASH, dateAndTime, duration } from '../format/numbers.ts';
+import { readingSentence, readingSeverity, readingWord } from '../format/reasoning.ts';
 import { endingOfRecord, kindsText, severityOf, verdictHeadline } from '../format/verdicts.ts';
 import { curlOf } from '../format/curl.ts';
 import { Badge } from './badge.tsx';
@@ -14,6 +15,7 @@ import { Button, IconButton } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { LongText } from './long-text.tsx';
 import { SimulatedTag } from './chip.tsx';
+import { ReadingEvidence } from './reading-view.tsx';
 import { Tabs, TabPanel } from './tabs.tsx';
 import { EvidenceList, VerdictView, figuresOf } from './verdict-view.tsx';
 
@@ -93,7 +95,7 @@ export function DetailPane(props: DetailPaneProps) {
               <PaneReply record={record} />
             </TabPanel>
             <TabPanel id="evidence" className="overflow-auto px-4 py-3">
-              {evidence}
+              {evidence ?? (record.reasoning ? <ReadingEvidence reading={record.reasoning} /> : null)}
               <EvidenceList evidence={record.truncation.evidence} needles={record.needles} />
             </TabPanel>
             <TabPanel id="raw" className="flex flex-col data-[state=inactive]:hidden">
@@ -128,6 +130,18 @@ function PaneVerdict({ record }: { record: CallRecord }) {
       </div>
       <VerdictView verdict={record.truncation} needles={record.needles} figures={figures} />
       {record.truncation.next === null ? null : <p className="text-ink wrap-anywhere">{record.truncation.next}</p>}
+      {record.reasoning ? (
+        <div className="flex items-start gap-2 border-t pt-3">
+          <span className="flex h-5 items-center">
+            <Badge meaning="thinking" severity={readingSeverity(record.reasoning)} size="small" />
+          </span>
+          <div className="min-w-0">
+            <b>{readingWord(record.reasoning)}</b>
+            <p className="wrap-anywhere">{readingSentence(record.reasoning)}</p>
+            {record.reasoning.next === null ? null : <p className="text-ink wrap-anywhere">{record.reasoning.next}</p>}
+          </div>
+        </div>
+      ) : null}
     </div>
   );
 }

@@ -43,6 +43,7 @@ function PaletteItems() {
       <Group heading="Go to">
         <Item text="Live" note="g l" onPick={() => go('live')} />
         <Item text="Context" note="g c" onPick={() => go('context')} />
+        <Item text="Reasoning" note="g r" onPick={() => go('reasoning')} />
         <Item text="History" note="g h" onPick={() => go('history')} />
         <Item text="Settings" note="g s" onPick={() => go('settings')} />
       </Group>
@@ -74,7 +75,7 @@ function PaletteItems() {
               value={`${run.name} ${run.id}`}
               text={run.name}
               note={dateAndTime(run.createdAt)}
-              onPick={() => go('context', run.id)}
+              onPick={() => go(run.kind, run.id)}
             />
           ))}
         </Group>

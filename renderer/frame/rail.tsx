@@ -1,4 +1,4 @@
-import { Activity, AppWindow, List, PanelLeftClose, PanelLeftOpen, SlidersHorizontal } from 'lucide-react';
+import { Activity, AppWindow, List, PanelLeftClose, PanelLeftOpen, SlidersHorizontal, Sparkle } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 import { useEffect } from 'react';
 import { useEngine } from '../stores/engine-context.ts';
@@ -8,6 +8,7 @@ import type { PageName } from '../stores/screen-store.ts';
 const items: readonly { page: PageName; text: string; key: string; icon: LucideIcon }[] = [
   { page: 'live', text: 'Live', key: 'g l', icon: Activity },
   { page: 'context', text: 'Context', key: 'g c', icon: AppWindow },
+  { page: 'reasoning', text: 'Reasoning', key: 'g r', icon: Sparkle },
   { page: 'history', text: 'History', key: 'g h', icon: List },
   { page: 'settings', text: 'Settings', key: 'g s', icon: SlidersHorizontal },
 ];
@@ -36,7 +37,7 @@ export function Rail() {
           <span className="flex-1" />
           {unseen[page] === true ? (
             <i
-              className={`c-context fill size-2 flex-none rounded-full ${folded ? 'absolute top-1 right-1' : ''}`}
+              className={`${page === 'reasoning' ? 'c-thinking' : 'c-context'} fill size-2 flex-none rounded-full ${folded ? 'absolute top-1 right-1' : ''}`}
               role="img"
               aria-label="something ended here"
             />
@@ -66,15 +67,19 @@ export function Rail() {
 
 function useUnseen(current: PageName): Partial<Record<PageName, boolean>> {
   const callsEnded = useEngine((state) => state.callsEnded);
-  const runsEnded = useEngine((state) => state.runsEnded);
+  const reasoningRunsEnded = useEngine((state) => state.reasoningRunsEnded);
+  const contextRunsEnded = useEngine((state) => state.runsEnded - state.reasoningRunsEnded);
   const callsSeen = useScreen((state) => state.callsSeen);
   const runsSeen = useScreen((state) => state.runsSeen);
+  const reasoningRunsSeen = useScreen((state) => state.reasoningRunsSeen);
   useEffect(() => {
     if (current === 'live') useScreen.setState({ callsSeen: callsEnded });
-    if (current === 'context' || current === 'history') useScreen.setState({ runsSeen: runsEnded });
-  }, [current, callsEnded, runsEnded]);
+    if (current === 'context' || current === 'history') useScreen.setState({ runsSeen: contextRunsEnded });
+    if (current === 'reasoning' || current === 'history') useScreen.setState({ reasoningRunsSeen: reasoningRunsEnded });
+  }, [current, callsEnded, contextRunsEnded, reasoningRunsEnded]);
   return {
     live: current !== 'live' && callsEnded > callsSeen,
-    context: current !== 'context' && runsEnded > runsSeen,
+    context: current !== 'context' && contextRunsEnded > runsSeen,
+    reasoning: current !== 'reasoning' && reasoningRunsEnded > reasoningRunsSeen,
   };
 }

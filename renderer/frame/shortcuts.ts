@@ -24,11 +24,18 @@ export function runAction(name: ActionName): boolean {
   return run !== undefined;
 }
 
-export const pageKeys: Record<string, PageName> = { l: 'live', c: 'context', h: 'history', s: 'settings' };
+export const pageKeys: Record<string, PageName> = {
+  l: 'live',
+  c: 'context',
+  r: 'reasoning',
+  h: 'history',
+  s: 'settings',
+};
 
 export const keyList: readonly (readonly [string, string])[] = [
   ['g l', 'Live'],
   ['g c', 'Context'],
+  ['g r', 'Reasoning'],
   ['g h', 'History'],
   ['g s', 'Settings'],
   ['/', 'Search on this page'],

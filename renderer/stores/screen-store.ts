@@ -19,6 +19,7 @@ export interface ScreenState {
   /** Counts of endings that were on screen when the page was last looked at; a higher count is a dot in the rail. */
   readonly callsSeen: number;
   readonly runsSeen: number;
+  readonly reasoningRunsSeen: number;
 }
 
 /** Addresses look like #live or #context/run-id; anything else is the Live page. */
@@ -46,6 +47,7 @@ export const useScreen = create<ScreenState>(() => ({
   dialog: 'none',
   callsSeen: 0,
   runsSeen: 0,
+  reasoningRunsSeen: 0,
 }));
 
 export const screen = {

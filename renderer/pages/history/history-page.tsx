@@ -101,13 +101,13 @@ const keyOf = (row: HistoryRow): string => row.key;
 
 function openRow(row: HistoryRow | undefined): void {
   const [run, call] = [row?.run ?? null, row?.call ?? null];
-  if (run !== null) go('context', run.id);
+  if (run !== null) go(run.kind, run.id);
   else if (call !== null) go('live', call.id);
 }
 
 const columns: readonly Column<HistoryRow>[] = [
   { id: 'at', header: 'started', width: '144px', text: (row) => dateAndTime(row.at), sortBy: (row) => row.at },
-  { id: 'what', header: 'what', width: '56px', text: (row) => row.what, sortBy: (row) => row.what },
+  { id: 'what', header: 'what', width: '80px', text: (row) => row.what, sortBy: (row) => row.what },
   {
     id: 'name',
     header: 'name or answer',

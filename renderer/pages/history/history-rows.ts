@@ -10,7 +10,7 @@ export type HistoryFilter = (typeof historyFilters)[number];
 export interface HistoryRow {
   readonly key: string;
   readonly at: string;
-  readonly what: 'sweep' | 'call';
+  readonly what: 'sweep' | 'reasoning' | 'call';
   readonly name: string;
   readonly model: string;
   readonly state: string;
@@ -67,7 +67,7 @@ function rowOfRun(run: RunSummary): HistoryRow {
   return {
     key: `run ${run.id}`,
     at: run.createdAt,
-    what: 'sweep',
+    what: run.kind === 'reasoning' ? 'reasoning' : 'sweep',
     name: run.name,
     model: models.join(', '),
     state: run.state,

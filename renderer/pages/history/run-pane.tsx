@@ -7,7 +7,7 @@ import { SimulatedTag } from '../../components/chip.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Facts } from '../../components/detail-pane.tsx';
 import { ShareBar } from '../../components/gauge.tsx';
-import { count, DASH, dateAndTime, aboutDuration, short } from '../../format/numbers.ts';
+import { count, counted, DASH, dateAndTime, aboutDuration, short } from '../../format/numbers.ts';
 import { useClient } from '../../stores/engine-context.ts';
 import type { EngineClient } from '../../stores/engine-store.ts';
 import { exportRun } from '../../stores/export-run.ts';
@@ -65,7 +65,7 @@ export function RunPane({ run, onClose, onMove }: RunPaneProps) {
           look="primary"
           icon={FolderOpen}
           onClick={() => {
-            go(pageOf(run), run.id);
+            go(run.kind, run.id);
           }}
         >
           Open
@@ -130,7 +130,7 @@ function factsOf(run: RunSummary): readonly (readonly [string, string])[] {
       'cells',
       `${count(run.cellsDone)} of ${count(run.cellsTotal)}${run.cellsFailed > 0 ? `, ${count(run.cellsFailed)} failed` : ''}`,
     ],
-    ['lost', `${count(run.cellsTruncated)} cells lost something`],
+    ['lost', `${counted(run.cellsTruncated, 'cell')} lost something`],
     ['evaluated', `${count(run.tokensEvaluated)} tokens`],
     ['left', run.etaMs === null ? DASH : aboutDuration(run.etaMs)],
   ];
@@ -169,16 +169,11 @@ function contextFacts({ axes }: ContextExperiment): FactList {
   ];
 }
 
-/** Where a run is shown. */
-function pageOf(run: RunSummary): 'context' | 'history' {
-  return run.kind === 'context' ? 'context' : 'history';
-}
-
 async function runAgain(client: EngineClient, run: RunSummary): Promise<void> {
   const started = await (run.kind === 'context'
     ? client.request('context.start', run.experiment)
     : client.request('reasoning.start', run.experiment));
-  if (started.ok) go(pageOf(run), started.value.runId);
+  if (started.ok) go(run.kind, started.value.runId);
   else client.raiseNotice({ level: 'error', text: started.denial.message, next: started.denial.next ?? null });
 }
 

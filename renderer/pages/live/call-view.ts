@@ -1,5 +1,5 @@
 /** One shape for a call on screen, whether it streams, has just closed, or was read from the store. Pure. */
-import type { CallRecord, CallSummary } from '../../../shared/contract/calls.ts';
+import type { CallReasoning, CallRecord, CallSummary } from '../../../shared/contract/calls.ts';
 import type { CallId } from '../../../shared/contract/ids.ts';
 import type { TruncationVerdict } from '../../../shared/contract/verdicts.ts';
 import { endingOfRecord, endingOfSummary } from '../../format/verdicts.ts';
@@ -45,6 +45,8 @@ export interface CallView {
   readonly expectation: string | null;
   readonly verdict: TruncationVerdict | null;
   readonly figures: VerdictFigures | null;
+  /** What came of it; null while it runs, and for calls that were not judged for it. */
+  readonly reasoning: CallReasoning | null;
   readonly needle: CallSummary['needle'];
   readonly needles: CallSummary['needles'];
 }
@@ -86,6 +88,7 @@ export function viewOfLive(live: LiveCall, simulating: boolean): CallView {
     expectation: call.preflight?.sentence ?? null,
     verdict: closed?.truncation ?? null,
     figures: closed === null ? null : figuresOf(closed),
+    reasoning: closed?.reasoning ?? null,
     needle: closed?.needle ?? 'none',
     needles: closed?.needles ?? [],
   };
@@ -114,6 +117,7 @@ export function viewOfRecord(record: CallRecord): CallView {
     expectation: record.preflight?.sentence ?? null,
     verdict: record.truncation,
     figures: figuresOf({ ...record, numCtxRequested: request.numCtx, promptEvalCount: reply.promptEvalCount }),
+    reasoning: record.reasoning ?? null,
     needle: record.needle,
     needles: record.needles,
   };

@@ -1,12 +1,14 @@
 /** The chips that resolve while a call runs, and the evidence of the one that is open. */
 import { useState } from 'react';
-import type { CallRecord } from '../../../shared/contract/calls.ts';
+import type { CallReasoning, CallRecord } from '../../../shared/contract/calls.ts';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
+import { ReadingView } from '../../components/reading-view.tsx';
 import { VerdictView } from '../../components/verdict-view.tsx';
 import { curlOf } from '../../format/curl.ts';
 import { count, percentOf } from '../../format/numbers.ts';
+import { readingSeverity, readingWord, splitFigure } from '../../format/reasoning.ts';
 import { severityOf, verdictHeadline } from '../../format/verdicts.ts';
 import type { CallView } from './call-view.ts';
 
@@ -40,8 +42,8 @@ export function VerdictStrip({ call, loadRecord, onSendWith, onContinue, onOpenR
         />
         <Chip
           meaning="thinking"
-          severity={thought > 0 ? 'happened' : 'informed'}
-          label="thinking"
+          severity={call.reasoning === null ? (thought > 0 ? 'happened' : 'informed') : readingSeverity(call.reasoning)}
+          label={call.reasoning?.split ? `thinking · ${call.reasoning.split.source}` : 'thinking'}
           text={thoughtText(call)}
           waiting={call.open && thought === 0}
           on={open === 'thinking'}
@@ -65,9 +67,18 @@ export function VerdictStrip({ call, loadRecord, onSendWith, onContinue, onOpenR
 }
 
 function thoughtText(call: CallView): string {
+  if (call.reasoning !== null) return readText(call.reasoning);
   if (call.thinking.tokens > 0)
     return `${count(call.thinking.tokens)} tokens, ${percentOf(call.thinking.tokens, call.thinking.tokens + call.answer.tokens)}`;
   return call.open ? 'none so far' : 'None in its own field';
+}
+
+/** `Answered after thinking, 312 tokens`: what came of it, and what the thinking took. */
+function readText(reading: CallReasoning): string {
+  const word = readingWord(reading);
+  const thought = reading.split?.thinkingTokens ?? 0;
+  const figure = thought > 0 ? `, ${splitFigure(reading, 'thinkingTokens')} tokens` : '';
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}${figure}`;
 }
 
 function ContextPanel({ call }: { call: CallView }) {
@@ -82,7 +93,21 @@ function ContextPanel({ call }: { call: CallView }) {
 }
 
 function ThinkingPanel({ call }: { call: CallView }) {
-  const { thinking, answer } = call;
+  const { thinking, answer, reasoning } = call;
+  if (reasoning !== null)
+    return (
+      <div className="flex flex-col gap-2">
+        <ReadingView reading={reasoning} headline={readText(reasoning)} />
+        <ul className="text-table *:border-t *:py-1.5">
+          {reasoning.evidence.map((text) => (
+            <li key={text} className="wrap-anywhere">
+              {text}
+            </li>
+          ))}
+        </ul>
+        {reasoning.next === null ? null : <p className="text-ink wrap-anywhere">{reasoning.next}</p>}
+      </div>
+    );
   return (
     <div className="flex flex-col gap-2">
       <p className="text-ink">

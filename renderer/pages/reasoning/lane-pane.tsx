@@ -3,12 +3,13 @@ import { useEffect, useState } from 'react';
 import type { CallRecord } from '../../../shared/contract/calls.ts';
 import type { ReasoningCell, ReasoningRun } from '../../../shared/contract/experiments.ts';
 import { DetailPane } from '../../components/detail-pane.tsx';
+import { ReadingEvidence, ReadingView } from '../../components/reading-view.tsx';
 import { count, counted, seconds } from '../../format/numbers.ts';
 import { readingWord, splitFigure } from '../../format/reasoning.ts';
 import { useClient } from '../../stores/engine-context.ts';
 import { markOf, markSigns, outputTokens, readingOf } from './lanes.ts';
 import type { Lane } from './lanes.ts';
-import { ProbableAnswer, ReadingEvidence, ReadingView } from './reading-view.tsx';
+import { ProbableAnswer } from './probable-answer.tsx';
 import { NextStep } from './two-steps.tsx';
 
 export interface LanePaneProps {

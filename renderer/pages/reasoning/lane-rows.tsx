@@ -7,17 +7,19 @@ import { Badge } from '../../components/badge.tsx';
 import { ModelName } from '../../components/model-name.tsx';
 import { count, counted } from '../../format/numbers.ts';
 import { readingSeverity, readingWord, splitFigure, thinkTitle } from '../../format/reasoning.ts';
-import type { Course, LiveCall } from '../../stores/engine-state.ts';
+import type { LiveCall } from '../../stores/engine-state.ts';
 import { useNow } from '../live/use-live.ts';
 import { burnLaneOf, looksLeaking } from './burn-lanes.ts';
 import { markOf, readingOf } from './lanes.ts';
 import type { Lane, Mark } from './lanes.ts';
-import type { Streams } from './use-lanes.ts';
+import type { Streams, Tail } from './use-lanes.ts';
 
 export interface LaneRowsProps {
   readonly run: ReasoningRun | null;
   readonly lanes: readonly Lane[];
   readonly streams: Streams;
+  /** The ends of texts that this screen did not see stream, by call. */
+  readonly tails?: ReadonlyMap<string, Tail>;
   readonly thinkers: ReadonlyMap<string, boolean>;
   readonly picked: string | null;
   /** Leaves out the texts, where another pane needs the room. */
@@ -25,10 +27,11 @@ export interface LaneRowsProps {
   readonly onPick: (cellKey: string) => void;
 }
 
-const LANE_HEIGHT_MIN = 124;
+const noTails: ReadonlyMap<string, Tail> = new Map();
+const LANE_HEIGHT_MIN = 116;
 const LANE_HEIGHT_MAX = 208;
 
-export function LaneRows({ run, lanes, streams, thinkers, picked, narrow, onPick }: LaneRowsProps) {
+export function LaneRows({ run, lanes, streams, tails = noTails, thinkers, picked, narrow, onPick }: LaneRowsProps) {
   const box = useRef<HTMLDivElement>(null);
   const { height } = useSize(box, { width: 1_000, height: 420 });
   const running = run?.state === 'running';
@@ -87,7 +90,7 @@ export function LaneRows({ run, lanes, streams, thinkers, picked, narrow, onPick
                 lane={lane}
                 row={index + 1}
                 live={streams.liveOf(lane)}
-                course={streams.courseOf(lane)}
+                texts={streams.courseOf(lane) ?? tails.get(lane.shown.call?.id ?? '') ?? null}
                 canThink={thinkers.get(lane.model) ?? null}
               />
             ))}
@@ -225,17 +228,17 @@ interface LaneTextsProps {
   readonly lane: Lane;
   readonly row: number;
   readonly live: LiveCall | null;
-  readonly course: Course | null;
+  readonly texts: Tail | null;
   readonly canThink: boolean | null;
 }
 
 const TAIL_CHARACTERS = 320;
 
 /** The end of what is written: of the thinking while there is no answer, else of the answer. */
-function LaneTexts({ lane, row, live, course, canThink }: LaneTextsProps) {
+function LaneTexts({ lane, row, live, texts, canThink }: LaneTextsProps) {
   const { call } = lane.shown;
-  const thinking = live?.thinking ?? course?.thinking ?? '';
-  const answer = live?.answer ?? course?.answer ?? call?.answerHead ?? '';
+  const thinking = live?.thinking ?? texts?.thinking ?? '';
+  const answer = live?.answer ?? texts?.answer ?? call?.answerHead ?? '';
   const quote = answer.trim() === '' ? thinking : answer;
   const cut = quote.length > TAIL_CHARACTERS;
   return (

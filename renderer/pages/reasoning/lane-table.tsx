@@ -7,7 +7,7 @@ import { Tag } from '../../components/chip.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/data-table.tsx';
 import { ModelName } from '../../components/model-name.tsx';
-import { count, DASH, duration, rate } from '../../format/numbers.ts';
+import { count, DASH, duration, rate, seconds } from '../../format/numbers.ts';
 import {
   causeText,
   obedienceWords,
@@ -269,7 +269,7 @@ const commonColumns: readonly Column<LaneRow>[] = [
   callColumn(
     { id: 'wall', header: 'time', help: 'From sending to the end, as measured here.', width: '68px', numeric: true },
     (call) => call.wallMs,
-    duration,
+    (value) => `${seconds(value)} s`,
   ),
   callColumn(
     { id: 'rate', header: 'tokens/s', help: 'Generated tokens a second.', width: '72px', numeric: true },

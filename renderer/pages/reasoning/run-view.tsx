@@ -9,7 +9,7 @@ import { LaneTable, laneRows } from './lane-table.tsx';
 import { readingOf } from './lanes.ts';
 import type { Lane, LaneSet } from './lanes.ts';
 import { NextStep, twoSteps } from './two-steps.tsx';
-import { useStreams } from './use-lanes.ts';
+import { useStreams, useTails } from './use-lanes.ts';
 
 export interface RunViewProps {
   readonly run: ReasoningRun;
@@ -33,8 +33,9 @@ export function RunView({ run, set, loading, thinkers, picked, onPick }: RunView
   const models = useMemo(() => [...new Set(set.lanes.map((lane) => lane.model))], [set.lanes]);
   const ofModel = model === null ? set.lanes : set.lanes.filter((lane) => lane.model === model);
   const drawn = ofModel.slice(0, LANES_DRAWN_MAX);
+  const tails = useTails(run, drawn, streams);
   const rows = useMemo(() => laneRows(set, each), [set, each]);
-  const open = openOf(set, picked);
+  const open = useMemo(() => openOf(set, picked), [set, picked]);
   const rowKey = each === 'call' ? picked : (open?.lane?.key ?? null);
   const pickRow = useCallback(
     (key: string) => {
@@ -83,6 +84,7 @@ export function RunView({ run, set, loading, thinkers, picked, onPick }: RunView
               run={run}
               lanes={drawn}
               streams={streams}
+              tails={tails}
               thinkers={thinkers}
               picked={picked}
               narrow={open !== null}
@@ -98,7 +100,7 @@ export function RunView({ run, set, loading, thinkers, picked, onPick }: RunView
             empty={run.state === 'running' ? 'The first call is on its way.' : 'No call was made.'}
           />
         </div>
-        <Foot run={run} lanes={set.lanes} thinkers={thinkers} each={each} onEach={setEach} />
+        <Foot run={run} lanes={set.lanes} thinkers={thinkers} each={each} paneOpen={open !== null} onEach={setEach} />
       </div>
       {open === null ? null : (
         <LanePane
@@ -121,11 +123,13 @@ interface FootProps {
   readonly lanes: readonly Lane[];
   readonly thinkers: ReadonlyMap<string, boolean>;
   readonly each: 'lane' | 'call';
+  /** The pane says its own next step. */
+  readonly paneOpen: boolean;
   readonly onEach: (each: 'lane' | 'call') => void;
 }
 
 /** The next step of the first lane that needs one, and how the table is to be read. */
-function Foot({ run, lanes, thinkers, each, onEach }: FootProps) {
+function Foot({ run, lanes, thinkers, each, paneOpen, onEach }: FootProps) {
   const canThink = (lane: Lane): boolean | null => thinkers.get(lane.model) ?? null;
   const ended = run.state === 'running' ? [] : lanes.filter((lane) => readingOf(lane.shown) !== null);
   const lane =
@@ -136,7 +140,7 @@ function Foot({ run, lanes, thinkers, each, onEach }: FootProps) {
       <div className="min-w-0 flex-1">
         {run.state === 'running' ? (
           <p className="text-ink-3">Verdicts come as calls end.</p>
-        ) : lane === undefined ? null : (
+        ) : lane === undefined || paneOpen ? null : (
           <NextStep run={run} cell={lane.shown} canThink={canThink(lane)} />
         )}
       </div>

@@ -30,7 +30,7 @@ export function NextStep({ run, cell, canThink }: NextStepProps) {
         Let it think to a small cap, stop, then ask for the answer alone.
       </span>
       <span className="lab text-balance">
-        {denial?.message ?? (plan === null ? 'cost on its way' : costText(plan))}
+        {denial?.message ?? (plan === null ? 'cost on its way' : costText({ ...plan, calls: plan.calls * 2 }))}
       </span>
       <Button
         disabled={starting || denial !== null || run.state === 'running'}
@@ -57,13 +57,20 @@ export function twoSteps(run: ReasoningRun, cell: ReasoningCell, canThink: boole
   if (reading?.outcome !== 'starved' || reading.cause === 'stop' || canThink === false || plan.thinkingCap !== null)
     return null;
   const { name: _name, ...experiment } = run.experiment;
+  // The answer may need as many tokens again.
   const tokensMax = Math.min(THINKING_TOKENS, Math.max(1, Math.floor(plan.numPredict / 2)));
   return {
     ...experiment,
     warmUp: false,
     axes: {
       models: [plan.model],
-      variants: [{ think: true, numPredict: plan.numPredict, thinkingCap: { tokensMax, then: 'ask-again' } }],
+      variants: [
+        {
+          think: true,
+          numPredict: Math.min(plan.numPredict, 2 * tokensMax),
+          thinkingCap: { tokensMax, then: 'ask-again' },
+        },
+      ],
       repeats: 1,
     },
   };

@@ -1,5 +1,5 @@
 /** The lanes of the run that the page shows, with the calls at work and how the others came. */
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Denial } from '../../../shared/contract/denials.ts';
 import { isReasoningCell } from '../../../shared/contract/experiments.ts';
 import type { Cell, ReasoningCell, ReasoningRun } from '../../../shared/contract/experiments.ts';
@@ -80,6 +80,38 @@ export function useStreams(runId: RunId | null): Streams {
     };
   }, [calls, courses, runId]);
 }
+
+export type Tail = Pick<Course, 'thinking' | 'answer'>;
+
+/** The ends of the texts of ended calls that this screen did not see stream; asked once a call, for the lanes in sight. */
+export function useTails(run: ReasoningRun, lanes: readonly Lane[], { courseOf }: Streams): ReadonlyMap<string, Tail> {
+  const client = useClient();
+  const [held, setHeld] = useState<ReadonlyMap<string, Tail>>(new Map());
+  const asked = useRef(new Set<string>());
+  const missing = lanes
+    .slice(0, TAILS_MAX)
+    .flatMap((lane) => (lane.shown.call === null || courseOf(lane) !== null ? [] : [lane.shown]));
+  const key = missing.map(({ call }) => call?.id ?? '').join('\n');
+  useEffect(() => {
+    for (const { plan, call } of missing) {
+      if (call === null || asked.current.has(call.id)) continue;
+      asked.current.add(call.id);
+      void client.request('cell.get', { runId: run.id, cellKey: plan.key }).then((answer) => {
+        const reply = answer.ok ? answer.value.record?.reply : undefined;
+        if (reply === undefined) return;
+        const tail = { thinking: reply.thinking.slice(-TAIL_CHARACTERS), answer: reply.answer.slice(-TAIL_CHARACTERS) };
+        setHeld((before) => new Map([...before, [call.id, tail] as const].slice(-TAILS_HELD_MAX)));
+      });
+    }
+    // The cells are new objects at every change; their calls tell whether something is missing.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [client, run.id, key]);
+  return held;
+}
+
+const TAILS_MAX = 8;
+const TAILS_HELD_MAX = 64;
+const TAIL_CHARACTERS = 400;
 
 /** Whether each model can think: from the list, else asked once. A model that is not known yet is not there. */
 export function useThinkers(models: readonly string[]): ReadonlyMap<string, boolean> {
