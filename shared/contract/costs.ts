@@ -30,6 +30,14 @@ export const priceSetSchema = z.strictObject({
 });
 export type PriceSet = z.infer<typeof priceSetSchema>;
 
+/** Names a price set: the same name on another day is another set. */
+export const priceSetNameSchema = priceSetSchema.pick({ name: true, date: true });
+export type PriceSetName = z.infer<typeof priceSetNameSchema>;
+
+/** All that can be chosen, local first. `own`: added by this person, and can be removed. */
+export const priceListSchema = z.array(z.strictObject({ set: priceSetSchema, own: z.boolean() }));
+export type PriceList = z.infer<typeof priceListSchema>;
+
 const dollarsPerMillionSchema = z.union([z.string().max(40), z.number()]);
 
 /** As a person types it: dollars per million tokens, such as `2`, `"0.05"`. `readPriceSet` checks it. */
@@ -131,6 +139,20 @@ export const resendSeriesSchema = z.strictObject({
   ),
 });
 export type ResendSeries = z.infer<typeof resendSeriesSchema>;
+
+/**
+ * Calls since a moment, at the prices of a set. Tokens and cost are sums of what was reported: a lower bound while callsUnknown,
+ * the calls that left a count out, is above 0. null where no call reported that count at all.
+ */
+export const callsCostSchema = z.strictObject({
+  since: z.iso.datetime(),
+  calls: z.int().nonnegative(),
+  callsUnknown: z.int().nonnegative(),
+  inputTokens: tokensSchema.nullable(),
+  outputTokens: tokensSchema.nullable(),
+  cost: costSchema,
+});
+export type CallsCost = z.infer<typeof callsCostSchema>;
 
 /** Exact, for files: `0.07796`, `46776`, `1.5592`. Digits of the integer, no division: nothing is lost. */
 export function decimalDollars(amount: NanoDollars): string {

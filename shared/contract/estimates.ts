@@ -60,3 +60,17 @@ export const calibrationRowSchema = z.strictObject({
   factor: z.number().positive(),
 });
 export type CalibrationRow = z.infer<typeof calibrationRowSchema>;
+
+/** simulated: learned from the simulator's models, which are no model of a real server even under one name. */
+export const calibrationListRowSchema = calibrationRowSchema.extend({ simulated: z.boolean() });
+export type CalibrationListRow = z.infer<typeof calibrationListRowSchema>;
+
+/** What the script table says before anything is learned, for a text of that script. Characters (UTF-16 units) per token. */
+export const startValueSchema = z.strictObject({
+  script: z.string(),
+  text: z.string(),
+  median: z.number().positive(),
+  low: z.number().positive(),
+  high: z.number().positive(),
+});
+export type StartValue = z.infer<typeof startValueSchema>;

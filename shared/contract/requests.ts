@@ -4,7 +4,18 @@
  */
 import { z } from 'zod';
 import { callRecordSchema, callRequestSchema, callSummarySchema, numCtxSchema } from './calls.ts';
-import { preflightSchema } from './estimates.ts';
+import {
+  callsCostSchema,
+  conversationCostSchema,
+  conversationSchema,
+  monthSchema,
+  priceListSchema,
+  priceSetInputSchema,
+  priceSetNameSchema,
+  resendQuestionSchema,
+  resendSeriesSchema,
+} from './costs.ts';
+import { calibrationListRowSchema, preflightSchema, startValueSchema } from './estimates.ts';
 import { openCallSchema } from './events.ts';
 import {
   cellSchema,
@@ -116,6 +127,45 @@ export const requests = {
   'export.read': {
     params: z.strictObject({ exportId: z.string() }),
     result: z.strictObject({ chunk: z.string(), done: z.boolean() }),
+  },
+
+  /** What was learned of characters per token, and what the script table starts with. */
+  'calibration.list': {
+    params: nothing,
+    result: z.strictObject({ rows: z.array(calibrationListRowSchema), startValues: z.array(startValueSchema) }),
+  },
+  /** model null = everything that was learned. */
+  'calibration.forget': {
+    params: z.strictObject({ model: z.string().min(1).max(500).nullable(), simulated: z.boolean().default(false) }),
+    result: z.strictObject({ models: z.int() }),
+  },
+  /** The whole table as one file; there is one row for each model and script. */
+  'calibration.export': {
+    params: exportOptionsSchema,
+    result: z.strictObject({ name: z.string(), mime: z.string(), rows: z.int(), text: z.string() }),
+  },
+
+  'prices.list': { params: nothing, result: priceListSchema },
+  /** Adds a set of one's own. */
+  'prices.set': { params: priceSetInputSchema, result: priceListSchema },
+  'prices.forget': { params: priceSetNameSchema, result: priceListSchema },
+  /** Costs are for the input alone. */
+  'cost.resend': {
+    params: z.strictObject({ question: resendQuestionSchema, priceSet: priceSetNameSchema }),
+    result: resendSeriesSchema,
+  },
+  'cost.conversation': {
+    params: z.strictObject({ conversation: conversationSchema, priceSet: priceSetNameSchema }),
+    result: conversationCostSchema,
+  },
+  'cost.month': {
+    params: z.strictObject({ conversation: conversationSchema, month: monthSchema, priceSet: priceSetNameSchema }),
+    result: conversationCostSchema,
+  },
+  /** Calls to the kind of server in use (a real one, or a simulator) since midnight UTC and since this console started. */
+  'cost.calls': {
+    params: z.strictObject({ priceSet: priceSetNameSchema }),
+    result: z.strictObject({ simulated: z.boolean(), today: callsCostSchema, session: callsCostSchema }),
   },
 
   'reply.explain': { params: explainInputSchema, result: explanationSchema },

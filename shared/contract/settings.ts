@@ -1,5 +1,6 @@
 /** What a person can set. Unknown fields are an error that names the field; every field has its default here. */
 import { z } from 'zod';
+import { priceSetNameSchema } from './costs.ts';
 
 const fields = {
   /** Empty = OLLAMA_HOST, else http://127.0.0.1:11434. */
@@ -18,6 +19,8 @@ const fields = {
   /** 1 = real pace of a small model, 0 = no waiting. */
   simulatorTimeScale: z.number().min(0).max(10),
   firstRunDone: z.boolean(),
+  /** What calls would have cost by these prices is shown beside them; null = nothing is. */
+  asIfPriceSet: priceSetNameSchema.nullable(),
 };
 
 export const settingsSchema = z.strictObject({
@@ -34,6 +37,7 @@ export const settingsSchema = z.strictObject({
   serverLog: fields.serverLog.default(''),
   simulatorTimeScale: fields.simulatorTimeScale.default(1),
   firstRunDone: fields.firstRunDone.default(false),
+  asIfPriceSet: fields.asIfPriceSet.default(null),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 

@@ -8,6 +8,7 @@ import type { Clock } from '../engine/ports.ts';
 import type { Exports } from './experiments/export.ts';
 import type { Runner } from './experiments/runner.ts';
 import type { ServerLog } from './server-log/server-log.ts';
+import type { Subjects } from './server/subjects.ts';
 import type { ServerWatch } from './server/server-watch.ts';
 import type { SimulatorHost } from './simulator/host.ts';
 import type { Home } from './storage/home.ts';
@@ -38,6 +39,7 @@ export interface Parts {
   readonly clock: Clock;
   readonly engine: Engine;
   readonly watch: ServerWatch;
+  readonly subjects: Subjects;
   readonly serverLog: ServerLog;
   readonly simulator: SimulatorHost;
   readonly experiments: Runner;

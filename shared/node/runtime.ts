@@ -154,6 +154,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     clock,
     engine,
     watch,
+    subjects,
     serverLog,
     simulator,
     experiments,

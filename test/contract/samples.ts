@@ -1,6 +1,8 @@
 /** One valid example of everything that crosses the line: parameters and result of every request, and every kind of event. */
 import { callRecordSchema } from '../../shared/contract/calls.ts';
 import type { CallRecord, CallSummary } from '../../shared/contract/calls.ts';
+import { nanoDollars } from '../../shared/contract/costs.ts';
+import type { CallsCost, ConversationCost, PriceList } from '../../shared/contract/costs.ts';
 import type { Preflight } from '../../shared/contract/estimates.ts';
 import type { EngineEvent, OpenCall } from '../../shared/contract/events.ts';
 import { contextExperimentSchema } from '../../shared/contract/experiments.ts';
@@ -307,6 +309,37 @@ export const events: { readonly [Type in EngineEvent['type']]: Extract<EngineEve
   'notice-raised': { type: 'notice-raised', level: 'info', text: 'Hello', next: null },
 };
 
+const priceSet = { name: 'Claude Sonnet 5.5', date: '2026-11-14' };
+const priceList: PriceList = [
+  {
+    set: {
+      ...priceSet,
+      source: 'Read on the price page',
+      inputNanoDollarsPerToken: nanoDollars(2_000),
+      outputNanoDollarsPerToken: nanoDollars(10_000),
+      cachedNanoDollarsPerToken: null,
+    },
+    own: true,
+  },
+];
+const conversationInput = { turns: 20, baseTokens: 3_000, addedTokensPerTurn: 500, outputTokensPerTurn: 200 };
+const conversationCost: ConversationCost = {
+  inputTokens: tokens(155_000),
+  cachedTokens: tokens(0),
+  outputTokens: tokens(4_000),
+  input: nanoDollars(310_000_000),
+  output: nanoDollars(40_000_000),
+  total: nanoDollars(350_000_000),
+};
+const callsCost: CallsCost = {
+  since: at,
+  calls: 3,
+  callsUnknown: 1,
+  inputTokens: tokens(4_000),
+  outputTokens: null,
+  cost: { input: nanoDollars(8_000_000), output: null, total: null },
+};
+
 export const samples: {
   readonly [Name in RequestName]: { readonly params: RequestParams<Name>; readonly result: RequestResult<Name> };
 } = {
@@ -386,6 +419,7 @@ export const samples: {
           obeyed: { obeyed: 0, notObeyed: 1, suspect: 0, of: 1, sentence: 'off obeyed 0 of 1' },
         },
       ],
+      caps: [],
     },
   },
   'run.list': { params: {}, result: [run] },
@@ -399,6 +433,58 @@ export const samples: {
     result: { exportId: 'export-1', name: 'classic.csv', mime: 'text/csv', rows: 4 },
   },
   'export.read': { params: { exportId: 'export-1' }, result: { chunk: 'run_id,cell\r\n', done: false } },
+  'calibration.list': {
+    params: {},
+    result: {
+      rows: [
+        {
+          model: 'gemma3:270m',
+          simulated: false,
+          script: 'latin',
+          samples: 3,
+          samplesSeen: 4,
+          median: 4.6,
+          low: null,
+          high: 5.2,
+          factor: 0.98,
+        },
+      ],
+      startValues: [{ script: 'cjk', text: '港口', median: 1.4, low: 0.8, high: 2.6 }],
+    },
+  },
+  'calibration.forget': { params: { model: null }, result: { models: 2 } },
+  'calibration.export': {
+    params: { format: 'csv' },
+    result: { name: 'calibration.csv', mime: 'text/csv', rows: 1, text: 'model,simulated\r\n' },
+  },
+  'prices.list': { params: {}, result: priceList },
+  'prices.set': {
+    params: { name: 'mine', date: '2026-11-20', source: 'a bill', inputPerMillion: '0.05', outputPerMillion: 2 },
+    result: priceList,
+  },
+  'prices.forget': { params: priceSet, result: priceList },
+  'cost.resend': {
+    params: { question: { turns: 2, toolOutputTokens: [500] }, priceSet },
+    result: {
+      turns: [1, 2],
+      lines: [
+        {
+          toolOutputTokens: tokens(500),
+          inputTokens: [tokens(3_000), tokens(6_500)],
+          costs: [nanoDollars(6_000_000), nanoDollars(13_000_000)],
+          totalTokens: tokens(6_500),
+          totalCost: nanoDollars(13_000_000),
+          timesFirst: 1,
+        },
+      ],
+    },
+  },
+  'cost.conversation': { params: { conversation: conversationInput, priceSet }, result: conversationCost },
+  'cost.month': {
+    params: { conversation: conversationInput, month: { conversationsPerDay: 10 }, priceSet },
+    result: conversationCost,
+  },
+  'cost.calls': { params: { priceSet }, result: { simulated: true, today: callsCost, session: callsCost } },
   'reply.explain': {
     params: { text: '{"done":true}' },
     result: {

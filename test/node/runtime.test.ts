@@ -199,6 +199,8 @@ test('every request once, with real results', async () => {
   await askReasoning(screen, ask);
   expect(await screen.refused('run.get', { runId })).toMatchObject({ code: 'not-found' });
 
+  await askCosts(screen, ask);
+
   const reply = JSON.stringify({ done: true, done_reason: 'stop', prompt_eval_count: 2_051, eval_count: 5 });
   expect(await ask('reply.explain', { text: reply, window: 4_096 })).toMatchObject({
     truncation: { kinds: ['unknown'], confidence: 'possible' },
@@ -232,6 +234,61 @@ async function askReasoning(screen: Started, ask: Started['ask']): Promise<void>
   const { exportId } = await ask('export.open', { runId, options: { format: 'csv' } });
   expect((await ask('export.read', { exportId })).chunk).toContain(',error,variant,outcome,outcome_cause,');
   expect(await ask('run.delete', { runId })).toEqual({});
+}
+
+/** What was learned from the calls before, and what they would have cost. */
+async function askCosts(screen: Started, ask: Started['ask']): Promise<void> {
+  await screen.call({ messages: [{ role: 'user', content: longText.slice(0, 4_000) }] });
+  const { rows, startValues } = await ask('calibration.list', {});
+  const row = rows.find(({ model }) => model === 'sim-reader:latest');
+  expect(row).toMatchObject({ simulated: true, script: 'latin' });
+  expect([row?.low, row?.median, row?.high].every((value) => typeof value === 'number')).toBe(true);
+  expect(startValues.slice(0, 4).map(({ script }) => script)).toEqual(['latin', 'code', 'cjk', 'emoji']);
+  const exported = await ask('calibration.export', { format: 'csv' });
+  expect(exported.rows).toBe(rows.length);
+  expect(exported.text).toContain('\r\nsim-reader:latest,true,latin,');
+  expect(await ask('calibration.forget', { model: 'sim-reader' })).toEqual({ models: 0 });
+  expect(await ask('calibration.forget', { model: 'sim-reader', simulated: true })).toEqual({ models: 1 });
+  expect((await ask('calibration.list', {})).rows.some(({ model }) => model === 'sim-reader:latest')).toBe(false);
+  expect(await ask('calibration.forget', { model: null })).toMatchObject({ models: expect.any(Number) });
+  expect((await ask('calibration.list', {})).rows).toEqual([]);
+
+  const sonnet = { name: 'Claude Sonnet 5.5', date: '2026-11-14' };
+  expect((await ask('prices.list', {})).map(({ set, own }) => [set.name, own])).toEqual([
+    ['local', false],
+    ['Claude Sonnet 5.5', false],
+  ]);
+  const mine = { name: 'mine', date: '2026-11-20', source: 'a bill', inputPerMillion: '0.05', outputPerMillion: 1 };
+  expect((await ask('prices.set', mine)).at(-1)).toMatchObject({
+    own: true,
+    set: { name: 'mine', inputNanoDollarsPerToken: 50, outputNanoDollarsPerToken: 1_000 },
+  });
+  expect(await screen.refused('prices.set', mine)).toMatchObject({ field: 'name' });
+  expect(await screen.refused('prices.set', { ...mine, inputPerMillion: '-1' })).toMatchObject({
+    field: 'inputPerMillion',
+  });
+  const question = { turns: 20, toolOutputTokens: [500, 40_000] };
+  const resend = await ask('cost.resend', { question, priceSet: sonnet });
+  expect(resend.lines.map((line) => [line.totalTokens, line.totalCost])).toEqual([
+    [155_000, 310_000_000],
+    [7_660_000, 15_320_000_000],
+  ]);
+  const conversation = { turns: 20, baseTokens: 3_000, addedTokensPerTurn: 500, outputTokensPerTurn: 0 };
+  const priceSet = { name: 'mine', date: '2026-11-20' };
+  expect((await ask('cost.conversation', { conversation, priceSet })).total).toBe(155_000 * 50);
+  const month = { conversationsPerDay: 10, days: 30 };
+  expect((await ask('cost.month', { conversation, month, priceSet })).total).toBe(155_000 * 50 * 300);
+
+  const calls = await ask('cost.calls', { priceSet: sonnet });
+  expect(calls.simulated).toBe(true);
+  const { inputTokens, outputTokens, cost } = calls.session;
+  expect(calls.session.calls).toBeGreaterThan(1);
+  expect(cost.total).toBe((inputTokens ?? 0) * 2_000 + (outputTokens ?? 0) * 10_000);
+  await screen.ask('settings.set', { asIfPriceSet: priceSet });
+  expect((await ask('prices.forget', priceSet)).some(({ own }) => own)).toBe(false);
+  expect((await screen.ask('snapshot.get', {})).settings.asIfPriceSet).toBeNull();
+  expect(await screen.refused('prices.forget', sonnet)).toMatchObject({ code: 'not-found' });
+  expect(await screen.refused('cost.calls', { priceSet })).toMatchObject({ field: 'priceSet' });
 }
 
 describe('what stays', () => {

@@ -20,7 +20,13 @@ export interface Subjects extends SubjectPort {
   learn(record: CallRecord): void;
   /** The model was just loaded without num_ctx: the window it runs in is the server's default for it. */
   learnDefault(model: string): void;
+  /** What was learned of characters per token; `simulated` apart from real models of one name. */
+  learned(): { readonly model: string; readonly simulated: boolean; readonly learned: LearnedRatio }[];
+  /** Starts anew with the script table, now and after a restart; answers how many models. null = all. */
+  forget(model: { readonly name: string; readonly simulated: boolean } | null): Result<number>;
 }
+
+const SIMULATED = 'simulated ';
 
 export function createSubjects(options: { watch: ServerWatch; store: Store; localOnly: () => boolean }): Subjects {
   const { watch, store } = options;
@@ -33,8 +39,7 @@ export function createSubjects(options: { watch: ServerWatch; store: Store; loca
   const memory = new Map<string, Map<number, number>>();
   const counted = new Map<string, number>();
   /** The simulator's models are no model of a real server, even under one name. */
-  const keyOf = (model: string): string =>
-    `${watch.status().kind === 'simulator' ? 'simulated ' : ''}${fullName(model)}`;
+  const keyOf = (model: string): string => `${watch.status().kind === 'simulator' ? SIMULATED : ''}${fullName(model)}`;
   const serverKey = (): string => watch.target().address.url;
 
   return {
@@ -72,6 +77,19 @@ export function createSubjects(options: { watch: ServerWatch; store: Store; loca
         if (record.memoryBytes !== null) remember(memory, key, record.numCtxRunning, record.memoryBytes);
       }
       learnCount(record, key);
+    },
+    learned: () =>
+      [...learned].map(([key, ratio]) => {
+        const simulated = key.startsWith(SIMULATED);
+        return { model: simulated ? key.slice(SIMULATED.length) : key, simulated, learned: ratio };
+      }),
+    forget(model) {
+      const key = model === null ? null : `${model.simulated ? SIMULATED : ''}${fullName(model.name)}`;
+      const forgotten = store.forgetLearnedRatios(key);
+      if (!forgotten.ok) return forgotten;
+      if (key === null) learned.clear();
+      else learned.delete(key);
+      return forgotten;
     },
   };
 

@@ -120,6 +120,16 @@ export const migrations: readonly string[] = [
   CREATE INDEX cells_in_order ON cells (run_id, position, key);
   CREATE INDEX cells_by_call ON cells (call_id) WHERE call_id IS NOT NULL;
   `,
+  `
+  -- date: '' for prices that cannot change.
+  CREATE TABLE price_sets (
+    position INTEGER PRIMARY KEY,
+    name TEXT NOT NULL CHECK (name <> ''),
+    date TEXT NOT NULL,
+    json TEXT NOT NULL CHECK (json_valid(json)),
+    UNIQUE (name, date)
+  ) STRICT;
+  `,
 ];
 
 /** The version this program writes. */

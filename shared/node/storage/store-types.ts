@@ -4,11 +4,13 @@
  * Everything is synchronous and belongs to one process (see lock.ts).
  */
 import type { CallRecord, CallSummary } from '../../contract/calls.ts';
+import type { PriceSet, PriceSetName } from '../../contract/costs.ts';
 import type { Result } from '../../contract/denials.ts';
 import type { Cell, CellPlan, RunSummary } from '../../contract/experiments.ts';
 import type { CallId, CellKey, DocumentId, RunId } from '../../contract/ids.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Row } from '../csv/columns.ts';
+import type { ReportedTotals } from './price-rows.ts';
 
 export interface Store {
   /** The database file, for the settings page and for messages. */
@@ -20,6 +22,8 @@ export interface Store {
 
   /** The run and all its cells (`waiting`), in one transaction. cellsTotal is the number of cells, warm-ups included. */
   openRun(run: RunSummary, cells: readonly CellPlan[]): Result<RunSummary>;
+  /** One more cell (`waiting`) of a run whose cells are not all known before; cellsTotal rises. Denied for a key that is there. */
+  addCell(runId: RunId, plan: CellPlan): Result<RunSummary>;
   /**
    * Saves name, state, times, server and warnings. The counters (cellsTotal, cellsDone, cellsFailed, cellsTruncated,
    * tokensEvaluated) are kept by the store from the cells; the given ones are ignored, the answer carries the true ones.
@@ -73,6 +77,15 @@ export interface Store {
   /** What was learned about characters per token: model -> JSON text as it was saved. */
   learnedRatios(): ReadonlyMap<string, string>;
   saveLearnedRatio(model: string, json: string): Result<null>;
+  /** How many models were forgotten; null = all of them. */
+  forgetLearnedRatios(model: string | null): Result<number>;
+
+  /** A person's own price sets, in the order of adding. */
+  priceSets(): PriceSet[];
+  addPriceSet(set: PriceSet): Result<null>;
+  removePriceSet(name: PriceSetName): Result<null>;
+  /** Counts that calls reported since that moment. */
+  reportedSince(fromIso: string, simulated: boolean): ReportedTotals;
 
   /** Again is allowed and does nothing. */
   close(): void;

@@ -17,6 +17,7 @@ import { closeDatabase, openDatabase } from './database.ts';
 import { storageDenial } from './failures.ts';
 import { cellStateOf, createRunRows } from './run-rows.ts';
 import type { CellChange, RunRows } from './run-rows.ts';
+import { createPriceRows, reportedTotals } from './price-rows.ts';
 import { createStatements } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { OpenedStore, Store } from './store-types.ts';
@@ -58,6 +59,7 @@ const exportPageRows = 200;
 function createStore(database: Database, clock: Pick<Clock, 'now'>): Store {
   const parts = partsOf(database);
   const { statements, runRows, callRows, write } = parts;
+  const priceRows = createPriceRows(statements);
   return {
     file: database.name,
     settings: () => readSettings(statements),
@@ -72,6 +74,14 @@ function createStore(database: Database, clock: Pick<Clock, 'now'>): Store {
       write(() => {
         runRows.insert(run, cells);
         return theRun(parts, run.id);
+      }),
+    addCell: (runId, plan) =>
+      write(() => {
+        theRun(parts, runId);
+        if (runRows.cell(runId, plan.key) !== null)
+          refuse('bad-input', `The run ${runId} has a cell ${plan.key} already.`);
+        runRows.addCell(runId, plan);
+        return theRun(parts, runId);
       }),
     saveRun: (run) =>
       write(() => {
@@ -123,6 +133,25 @@ function createStore(database: Database, clock: Pick<Clock, 'now'>): Store {
         statements.run(sql, model, json);
         return null;
       }),
+    forgetLearnedRatios: (model) =>
+      write(
+        () =>
+          statements.all('DELETE FROM learned_ratios WHERE ? IS NULL OR model = ? RETURNING model', model, model)
+            .length,
+      ),
+
+    priceSets: () => priceRows.all(),
+    addPriceSet: (set) =>
+      write(() => {
+        priceRows.save(set);
+        return null;
+      }),
+    removePriceSet: (name) =>
+      write(() => {
+        if (!priceRows.remove(name)) refuse('not-found', `There is no price set ${name.name} of that day of your own.`);
+        return null;
+      }),
+    reportedSince: (fromIso, simulated) => reportedTotals(statements, fromIso, simulated),
 
     close: () => {
       closeDatabase(database);
