@@ -15,12 +15,27 @@ export type ReasoningVariant = z.infer<typeof reasoningVariantSchema>;
 
 export const reasoningAxesSchema = z.strictObject({
   models: z.array(z.string().trim().min(1).max(500)).min(1, 'choose at least one model').max(50),
-  variants: z.array(reasoningVariantSchema).min(1, 'give at least one variant').max(50),
+  variants: z.array(reasoningVariantSchema).max(50),
   repeats: z.int().min(1).max(100),
 });
 export type ReasoningAxes = z.infer<typeof reasoningAxesSchema>;
 
-export const reasoningExperimentSchema = z.strictObject({
+/**
+ * Looks for the smallest num_predict with `inARow` answers in a row, between two ends and to within so many tokens. One call at a
+ * time decides the next, so the cells of a search join the run while it goes.
+ */
+export const capSearchSchema = z.strictObject({
+  think: thinkSchema.default(true),
+  capMin: numPredictSchema.default(16),
+  capMax: numPredictSchema.default(8_000),
+  inARow: z.int().min(1).max(20).default(3),
+  within: z.int().min(1).max(1_000_000).default(16),
+  /** At most so many calls for each model. */
+  runsMax: z.int().min(1).max(500).default(60),
+});
+export type CapSearch = z.infer<typeof capSearchSchema>;
+
+const reasoningFields = z.strictObject({
   kind: z.literal('reasoning'),
   name: z.string().max(200).optional(),
   axes: reasoningAxesSchema,
@@ -40,6 +55,14 @@ export const reasoningExperimentSchema = z.strictObject({
   /** One short call per model first, left out of every average. */
   warmUp: z.boolean().default(true),
   timeoutMs: millisecondsSchema.optional(),
+  /** Runs after the lanes of each model. */
+  findCap: capSearchSchema.optional(),
+});
+export const reasoningExperimentSchema = reasoningFields.superRefine(({ axes, findCap }, context) => {
+  if (axes.variants.length === 0 && findCap === undefined)
+    context.addIssue({ code: 'custom', path: ['axes', 'variants'], message: 'give at least one variant' });
+  if (findCap !== undefined && findCap.capMax < findCap.capMin)
+    context.addIssue({ code: 'custom', path: ['findCap', 'capMax'], message: 'must not be below capMin' });
 });
 export type ReasoningExperiment = z.infer<typeof reasoningExperimentSchema>;
 
@@ -61,6 +84,8 @@ export const reasoningCellPlanSchema = z.strictObject({
   repeat: z.int().nonnegative(),
   seed: z.int(),
   warmUp: z.boolean(),
+  /** A try of the cap search: in no lane. `repeat` counts the tries. */
+  search: z.literal(true).optional(),
 });
 export type ReasoningCellPlan = z.infer<typeof reasoningCellPlanSchema>;
 
@@ -94,5 +119,21 @@ export const laneSummarySchema = z.strictObject({
 });
 export type LaneSummary = z.infer<typeof laneSummarySchema>;
 
-export const reasoningSummarySchema = z.strictObject({ runId: runIdSchema, lanes: z.array(laneSummarySchema) });
+/** How far the cap search of a model has come. cap: the smallest that is known to be enough; notEnough: the largest that failed. */
+export const capResultSchema = z.strictObject({
+  model: z.string(),
+  think: thinkSchema,
+  state: z.enum(['searching', 'found', 'not-found', 'gave-up']),
+  cap: tokensSchema.nullable(),
+  notEnough: tokensSchema.nullable(),
+  runsMade: z.int().nonnegative(),
+  sentence: z.string(),
+});
+export type CapResult = z.infer<typeof capResultSchema>;
+
+export const reasoningSummarySchema = z.strictObject({
+  runId: runIdSchema,
+  lanes: z.array(laneSummarySchema),
+  caps: z.array(capResultSchema).optional(),
+});
 export type ReasoningSummary = z.infer<typeof reasoningSummarySchema>;

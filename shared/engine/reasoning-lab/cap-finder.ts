@@ -3,16 +3,10 @@
  * that is not answered ends the tries at its cap; so the search makes at most N runs for each of about log2(range) caps. It rests
  * on "what is enough once is enough with more", which sampling can break: the result is what was seen, not a promise.
  */
+import type { CapSearch } from '../../contract/reasoning.ts';
 
-export interface CapSearch {
-  readonly capMin: number;
-  readonly capMax: number;
-  /** Answered runs in a row that a cap needs. */
-  readonly inARow: number;
-  /** Stop when the two ends are this near; at least 1. */
-  readonly within: number;
-  readonly runsMax: number;
-}
+/** inARow: answered runs that a cap needs. within: stop when the two ends are this near. */
+export type CapBounds = Pick<CapSearch, 'capMin' | 'capMax' | 'inARow' | 'within' | 'runsMax'>;
 
 export type CapOutcome = 'answered' | 'not-answered';
 
@@ -33,7 +27,7 @@ export interface CapFinder {
 }
 
 /** Bounds are put in order: capMin >= 1, capMax >= capMin, inARow >= 1. */
-export function createCapFinder(search: CapSearch): CapFinder {
+export function createCapFinder(search: CapBounds): CapFinder {
   const inARow = Math.max(1, search.inARow);
   const within = Math.max(1, search.within);
   const capMin = Math.max(1, search.capMin);

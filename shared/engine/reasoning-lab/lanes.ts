@@ -9,7 +9,7 @@ import { thinkName } from './variants.ts';
 export function laneSummaries(cells: Iterable<ReasoningCell>): LaneSummary[] {
   const lanes = new Map<string, ReasoningCell[]>();
   for (const cell of [...cells].sort((a, b) => a.plan.index - b.plan.index)) {
-    if (cell.plan.warmUp) continue;
+    if (cell.plan.warmUp || cell.plan.search === true) continue;
     const key = JSON.stringify([cell.plan.model, cell.plan.variant]);
     const lane = lanes.get(key);
     if (lane === undefined) lanes.set(key, [cell]);

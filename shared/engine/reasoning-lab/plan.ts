@@ -7,7 +7,8 @@ import { type Milliseconds, type Tokens, tokens } from '../../contract/units.ts'
 import { keyPart } from '../context-lab/key-part.ts';
 import { CELLS_MAX, type PlanKnowledge, type PlanModelFacts, WARM_UP_NUM_PREDICT } from '../context-lab/plan.ts';
 import { ANSWER_ONLY_TOKENS_MIN } from '../ask-again.ts';
-import { type NamedVariant, hasLogprobs, namedVariants, whyNot } from './variants.ts';
+import { firstSearchCell, searchCallsMax } from './cap-search.ts';
+import { type NamedVariant, hasLogprobs, namedVariants, thinkName, whyNot } from './variants.ts';
 
 export interface ReasoningModelFacts extends PlanModelFacts {
   /** null = not known. */
@@ -33,7 +34,8 @@ export function planReasoning(experiment: ReasoningExperiment, known: ReasoningK
   const { repeats } = experiment.axes;
   const models = [...new Set(experiment.axes.models)];
   const variants = namedVariants(experiment);
-  const calls = models.length * (variants.length * repeats + (experiment.warmUp ? 1 : 0));
+  const tries = experiment.findCap === undefined ? 0 : searchCallsMax(experiment.findCap);
+  const calls = models.length * (variants.length * repeats + tries + (experiment.warmUp ? 1 : 0));
   if (calls > CELLS_MAX)
     return denied('bad-input', `This would be ${grouped(calls)} calls; a run has at most ${grouped(CELLS_MAX)}.`, {
       field: 'axes',
@@ -48,7 +50,9 @@ export function planReasoning(experiment: ReasoningExperiment, known: ReasoningK
       if (reason !== null) leftOut.push({ model, variant: variant.name, reason });
       return reason === null;
     });
-    addModel(cells, experiment, model, lanes);
+    const search = searchReason(experiment, model, facts);
+    if (search.reason !== null) leftOut.push({ model, variant: search.variant, reason: search.reason });
+    addModel(cells, experiment, model, lanes, search.isAsked && search.reason === null);
   }
   const first = leftOut[0];
   if (cells.length === 0 && first !== undefined)
@@ -64,8 +68,9 @@ function addModel(
   experiment: ReasoningExperiment,
   model: string,
   lanes: readonly NamedVariant[],
+  searches: boolean,
 ): void {
-  if (lanes.length === 0) return;
+  if (lanes.length === 0 && !searches) return;
   const numCtx = experiment.numCtx as Tokens | null;
   const push = (cell: Omit<ReasoningCellPlan, 'kind' | 'key' | 'index' | 'model' | 'numCtx'>): void => {
     const key = cellKey(model, cell.variant, cell.warmUp ? 'warm-up' : `r${cell.repeat}`);
@@ -85,6 +90,19 @@ function addModel(
         seed: seed + repeat,
         warmUp: false,
       });
+  const first = searches ? firstSearchCell(experiment, model, cells.length) : null;
+  if (first !== null) cells.push(first);
+}
+
+/** Whether a cap search is asked for, and why it cannot work on this model. */
+function searchReason(
+  { findCap }: ReasoningExperiment,
+  model: string,
+  facts: ReasoningModelFacts & { readonly serverVersion: string | null },
+): { readonly isAsked: boolean; readonly variant: string; readonly reason: string | null } {
+  if (findCap === undefined) return { isAsked: false, variant: '', reason: null };
+  const reason = whyNot(model, findCap, { ...facts, embeddingOnly: facts.embeddingOnly === true });
+  return { isAsked: true, variant: `find ${thinkName(findCap.think)}`, reason };
 }
 
 /** `think` is left to the server, so that no model refuses it. */
@@ -94,23 +112,28 @@ function cellKey(model: string, variant: string, run: string): CellKey {
   return [keyPart(model, 80), keyPart(variant, 80), run].join('|') as CellKey;
 }
 
+/** Calls and tokens are the most that a cap search can take. */
 export function reasoningSummary(
   experiment: ReasoningExperiment,
   { cells, leftOut }: ReasoningPlan,
   known: ReasoningKnowledge,
 ): PlanSummary {
   const characters = promptCharactersOf(experiment);
+  const tries = experiment.findCap === undefined ? 1 : searchCallsMax(experiment.findCap);
   let tokensMax = 0;
+  let calls = 0;
   let timeMs: number | null = 0;
   for (const cell of cells) {
+    const times = cell.search === true ? tries : 1;
     const output = outputTokensMax(cell);
-    tokensMax += Math.ceil(characters / 2) + TEMPLATE_TOKENS + output;
+    calls += times;
+    tokensMax += times * (Math.ceil(characters / 2) + TEMPLATE_TOKENS + output);
     const ms: number | null = timeMs === null ? null : known.callMs(cell.model, promptTokensLikely(experiment), output);
-    timeMs = ms === null || timeMs === null ? null : timeMs + ms;
+    timeMs = ms === null || timeMs === null ? null : timeMs + times * ms;
   }
   return {
-    cells: cells.filter((cell) => !cell.warmUp).length,
-    calls: cells.length,
+    cells: calls - cells.filter((cell) => cell.warmUp).length,
+    calls,
     tokensMax: tokens(Math.ceil(tokensMax)),
     timeMs: timeMs === null ? null : (Math.round(timeMs) as Milliseconds),
     warnings: [...new Set([...leftOut.map(leftOutWords), ...warningsOf(experiment, known)])].slice(0, WARNINGS_MAX),

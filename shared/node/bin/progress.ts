@@ -55,7 +55,8 @@ function headOf({ plan }: Cell, run: RunSummary): string[] {
 function reasoningLine(cell: ReasoningCell, run: RunSummary): string {
   const { plan, call } = cell;
   const parts = [...headOf(cell, run), plainText(plan.variant)];
-  if (!plan.warmUp) parts.push(`run ${plan.repeat + 1}`);
+  if (plan.search === true) parts.push(`cap ${grouped(plan.numPredict)}`);
+  else if (!plan.warmUp) parts.push(`run ${plan.repeat + 1}`);
   if (call === null) return [...parts, cell.state].join('  ');
   if (cell.state !== 'done') return [...parts, cell.state, plainText(call.error ?? call.ending)].join('  ');
   const reading = call.reasoning ?? null;

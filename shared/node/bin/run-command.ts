@@ -76,6 +76,7 @@ async function runOn(runtime: Runtime, asked: RunAsk, stopper: Stopper): Promise
     stopper.onAsked(() => void ask('run.cancel', { runId: started.value.runId }));
     const ended = await watch.ended;
     const rows = await writer.value.close();
+    if (ended.kind === 'reasoning') await tellLanes(ask, ended);
     return conclude(ended, rows, asked, watch);
   } finally {
     watch.release();
@@ -116,6 +117,21 @@ function conclude(ended: RunSummary, rows: WrittenRows, asked: RunAsk, watch: Ru
   if (failedOn.length === 0) return EXIT.done;
   complain(`--fail-on: ${failedOn.join(', ')} occurred.`);
   return EXIT.failOn;
+}
+
+/** What the repeats say together, and what a cap search found. */
+async function tellLanes(ask: Ask, { id, experiment }: RunSummary): Promise<void> {
+  const summary = await ask('reasoning.summary', { runId: id });
+  if (!summary.ok) return;
+  const { lanes, caps = [] } = summary.value;
+  if (experiment.axes.repeats > 1)
+    for (const { model, variant, answered, starved, ended, obeyed } of lanes)
+      complain(
+        plainText(
+          `${model} ${variant}: answered ${answered} of ${ended}, starved ${starved}${obeyed === null ? '' : `, ${obeyed.sentence}`}.`,
+        ),
+      );
+  for (const { model, sentence } of caps) complain(plainText(`${model}, ${sentence}`));
 }
 
 type WrittenRows = Awaited<ReturnType<RowWriter['close']>>;

@@ -6,6 +6,7 @@ import { item } from '../../engine/context-lab/item.ts';
 import type { CallRecord } from '../../contract/calls.ts';
 import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
 import type { EngineEvent } from '../../contract/events.ts';
+import { isReasoningCell } from '../../contract/experiments.ts';
 import type {
   Cell,
   CellPlan,
@@ -21,6 +22,7 @@ import { type Milliseconds, tokens } from '../../contract/units.ts';
 import type { CallOutcome } from '../../engine/call.ts';
 import type { CancelReason } from '../../engine/cancel.ts';
 import { createSpeeds } from '../../engine/context-lab/speeds.ts';
+import { nextSearchCell } from '../../engine/reasoning-lab/cap-search.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { knownCapabilities } from '../../engine/reasoning-lab/variants.ts';
 import { type LabKnowledge, callOfCell, planExperiment } from '../../engine/labs.ts';
@@ -132,11 +134,14 @@ export function createRunner(parts: RunnerParts): Runner {
     plans: readonly CellPlan[],
     ownText: string | null,
   ): Promise<void> {
-    const eta = createEta(plans, run.experiment, speeds, clock);
+    const queue = [...plans];
+    const eta = createEta(queue, run.experiment, speeds, clock);
+    // How many tries a cap search takes is not known before its end.
+    const isOpenEnded = run.experiment.kind === 'reasoning' && run.experiment.findCap !== undefined;
     let unreachable = 0;
     try {
-      for (const [index, plan] of plans.entries()) {
-        if (taken.reason !== null) break;
+      for (let index = 0; index < queue.length && taken.reason === null; index++) {
+        const plan = item(queue, index);
         const { request, documentCharacters } = callOfCell(run.experiment, plan, {
           ownText,
           estimateTokens: parts.estimateTokens,
@@ -150,8 +155,11 @@ export function createRunner(parts: RunnerParts): Runner {
         if (denial !== null && isStorage(denial)) return close(run.id, 'failed', denial);
         speeds.observe(summaryOf(record));
         eta.passed(index, record);
+        const found = following(run, plan);
+        if (!found.ok) return close(run.id, 'failed', found.denial);
+        if (found.value !== null) queue.splice(index + 1, 0, found.value);
         if (plan.numCtx === null && record.numCtxRunning !== null) defaultWindows.set(plan.model, record.numCtxRunning);
-        tellCell(run.id, plan, documentCharacters, record, eta.leftMs());
+        tellCell(run.id, plan, documentCharacters, record, isOpenEnded ? null : eta.leftMs());
         unreachable = neverReached(record, denial) && taken.reason === null ? unreachable + 1 : 0;
         if (unreachable >= UNREACHABLE_MAX) return close(run.id, 'failed', unreachableDenial(record, denial));
         // A pause before the next try; without one the run gives up while the server restarts.
@@ -164,6 +172,17 @@ export function createRunner(parts: RunnerParts): Runner {
     } finally {
       release(taken);
     }
+  }
+
+  /** The cell that this one's result asks for: the next try of a cap search, right behind it, while the model is loaded. */
+  function following(run: RunSummary, plan: CellPlan): Result<CellPlan | null> {
+    if (run.kind !== 'reasoning' || plan.kind !== 'reasoning' || plan.search !== true) return ok(null);
+    const cells = store.cells(run.id).filter(isReasoningCell);
+    const next = nextSearchCell(run.experiment, plan.model, cells);
+    // Without a result the same try would come again; a resume does that.
+    if (next === null || cells.some((cell) => cell.plan.key === next.key)) return ok(null);
+    const added = store.addCell(run.id, next);
+    return added.ok ? ok(next) : added;
   }
 
   async function call(

@@ -89,6 +89,7 @@ const reasoningSettings = [
   'logprobs',
   'warm_up',
   'timeout_ms',
+  'find_cap',
   'axes',
 ];
 const reasoningAxes = ['models', 'variants', 'repeats'];
@@ -102,6 +103,7 @@ const reasoningForm: YamlForm = {
   defaults: { axes: { variants: CLASSIC_VARIANTS, repeats: 1 }, settings: { prompt: CLASSIC_PROMPT } },
   value(path, value) {
     if (path === 'numCtx') return value === 'default' ? null : value;
+    if (path === 'findCap') return variantOf(value);
     if (path !== 'axes.variants') return value;
     return (Array.isArray(value) ? value : [value]).map(variantOf);
   },

@@ -9,6 +9,8 @@ import type { SqlValue, Statements } from './statements.ts';
 
 export interface RunRows {
   insert(run: RunSummary, cells: readonly CellPlan[]): void;
+  /** Raises the number of cells of the run. */
+  addCell(runId: RunId, plan: CellPlan): void;
   update(run: RunSummary): void;
   run(id: RunId): RunSummary | null;
   runs(search: string, limit: number): RunSummary[];
@@ -50,6 +52,10 @@ export function createRunRows(statements: Statements): RunRows {
   return {
     run,
     insert: (summary, cells) => insertRun(statements, summary, cells),
+    addCell: (runId, plan) => {
+      insertCell(statements, runId, plan);
+      statements.run('UPDATE runs SET cells_total = cells_total + 1 WHERE id = ?', runId);
+    },
     update: (summary) => {
       const json = JSON.stringify(summary);
       statements.run(
@@ -128,18 +134,20 @@ function insertRun(statements: Statements, run: RunSummary, cells: readonly Cell
     json,
     checksumOf(json),
   );
-  for (const plan of cells) {
-    const planJson = JSON.stringify(plan);
-    statements.run(
-      "INSERT INTO cells (run_id, key, position, state, warm_up, plan, checksum) VALUES (?, ?, ?, 'waiting', ?, ?, ?)",
-      run.id,
-      plan.key,
-      plan.index,
-      plan.warmUp ? 1 : 0,
-      planJson,
-      checksumOf(planJson),
-    );
-  }
+  for (const plan of cells) insertCell(statements, run.id, plan);
+}
+
+function insertCell(statements: Statements, runId: RunId, plan: CellPlan): void {
+  const planJson = JSON.stringify(plan);
+  statements.run(
+    "INSERT INTO cells (run_id, key, position, state, warm_up, plan, checksum) VALUES (?, ?, ?, 'waiting', ?, ?, ?)",
+    runId,
+    plan.key,
+    plan.index,
+    plan.warmUp ? 1 : 0,
+    planJson,
+    checksumOf(planJson),
+  );
 }
 
 function setCell(statements: Statements, runId: RunId, key: CellKey, change: CellChange): boolean {

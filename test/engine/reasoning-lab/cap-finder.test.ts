@@ -1,12 +1,12 @@
 /** The cap search against models whose need is known. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type CapSearch, type CapState, createCapFinder } from '../../../shared/engine/reasoning-lab/cap-finder.ts';
+import { type CapBounds, type CapState, createCapFinder } from '../../../shared/engine/reasoning-lab/cap-finder.ts';
 
-const search: CapSearch = { capMin: 16, capMax: 8_000, inARow: 3, within: 1, runsMax: 1_000 };
+const search: CapBounds = { capMin: 16, capMax: 8_000, inARow: 3, within: 1, runsMax: 1_000 };
 
 /** Walks the search; `answers` decides each run. */
-function walk(of: CapSearch, answers: (cap: number, seedOffset: number) => boolean): { end: CapState; caps: number[] } {
+function walk(of: CapBounds, answers: (cap: number, seedOffset: number) => boolean): { end: CapState; caps: number[] } {
   const finder = createCapFinder(of);
   const caps: number[] = [];
   for (

@@ -131,7 +131,7 @@ test.each([
   ],
   [
     'kind: reasoning\nmodel: m\nsizes: [200]',
-    'context.yaml:3:1: there is no field sizes. Fields are models, variants, repeats, kind, name, prompt, system, messages, num_ctx, temperature, seed, stream, logprobs, warm_up, timeout_ms, axes.',
+    'context.yaml:3:1: there is no field sizes. Fields are models, variants, repeats, kind, name, prompt, system, messages, num_ctx, temperature, seed, stream, logprobs, warm_up, timeout_ms, find_cap, axes.',
   ],
   [
     'kind: reasoning\nmodel: m\nvariants: [on/0]',

@@ -340,6 +340,20 @@ describe('rows for the export', () => {
   });
 });
 
+test('a cell that joins a run raises its total, and no key twice', () => {
+  const store = freshStore();
+  value(store.openRun(sampleRun(), [samplePlan(0)]));
+  expect(value(store.addCell(runId, samplePlan(1))).cellsTotal).toBe(2);
+  expect(store.cells(runId).map(({ plan, state }) => [plan.key, state])).toEqual([
+    [key(0), 'waiting'],
+    [key(1), 'waiting'],
+  ]);
+  expect(store.addCell(runId, samplePlan(1))).toMatchObject({ ok: false, denial: { code: 'bad-input' } });
+  expect(store.addCell('none' as RunId, samplePlan(2))).toMatchObject({ ok: false, denial: { code: 'not-found' } });
+  value(store.callClosed(sampleRecord({ id: 'call-1', runId, cellKey: key(1) })));
+  expect(store.run(runId)).toMatchObject({ cellsTotal: 2, cellsDone: 1 });
+});
+
 describe('documents and ratios', () => {
   test('equal documents are one, whatever their names, and a document needs no run', () => {
     const store = freshStore();

@@ -70,6 +70,7 @@ A reasoning experiment:
   repeats: 10
   num_ctx: 16384                     # default = whatever the server takes
   temperature: 0.7
+  find_cap: {think: on, cap_max: 8000, in_a_row: 3}  # the smallest num_predict that answers
 
 Verdicts for --fail-on: ${failOnNames.join(', ')}.`;
 
