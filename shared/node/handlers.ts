@@ -4,7 +4,6 @@ import { type Denial, type Result, denied, ok } from '../contract/denials.ts';
 import type { ServerStatus } from '../contract/server.ts';
 import { isReasoningCell } from '../contract/experiments.ts';
 import { explain } from '../engine/explain/explain.ts';
-import { capResults } from '../engine/reasoning-lab/cap-search.ts';
 import { laneSummaries } from '../engine/reasoning-lab/lanes.ts';
 import { fittedPreset } from '../engine/reasoning-lab/presets.ts';
 import { never } from '../engine/cancel.ts';
@@ -107,8 +106,7 @@ function table(parts: Parts): Handlers {
       const run = store.run(runId);
       if (run === null) return notFound('run');
       if (run.kind !== 'reasoning') return denied('bad-input', 'This run is no reasoning run.', { field: 'runId' });
-      const cells = store.cells(runId).filter(isReasoningCell);
-      return ok({ runId, lanes: laneSummaries(cells), caps: capResults(run.experiment, cells) });
+      return ok({ runId, lanes: laneSummaries(store.cells(runId).filter(isReasoningCell)) });
     },
     'run.list': ({ search, limit }) => ok(store.runs({ search, limit })),
     'run.get': ({ runId }) => {
