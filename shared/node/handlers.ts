@@ -4,6 +4,7 @@ import { type Denial, type Result, denied, ok } from '../contract/denials.ts';
 import type { ServerStatus } from '../contract/server.ts';
 import { isReasoningCell } from '../contract/experiments.ts';
 import { explain } from '../engine/explain/explain.ts';
+import { capResults } from '../engine/reasoning-lab/cap-search.ts';
 import { laneSummaries } from '../engine/reasoning-lab/lanes.ts';
 import { fittedPreset } from '../engine/reasoning-lab/presets.ts';
 import { never } from '../engine/cancel.ts';
@@ -106,7 +107,8 @@ function table(parts: Parts): Handlers {
       const run = store.run(runId);
       if (run === null) return notFound('run');
       if (run.kind !== 'reasoning') return denied('bad-input', 'This run is no reasoning run.', { field: 'runId' });
-      return ok({ runId, lanes: laneSummaries(store.cells(runId).filter(isReasoningCell)) });
+      const cells = store.cells(runId).filter(isReasoningCell);
+      return ok({ runId, lanes: laneSummaries(cells), caps: capResults(run.experiment, cells) });
     },
     'run.list': ({ search, limit }) => ok(store.runs({ search, limit })),
     'run.get': ({ runId }) => {

@@ -419,6 +419,7 @@ export const samples: {
           obeyed: { obeyed: 0, notObeyed: 1, suspect: 0, of: 1, sentence: 'off obeyed 0 of 1' },
         },
       ],
+      caps: [],
     },
   },
   'run.list': { params: {}, result: [run] },

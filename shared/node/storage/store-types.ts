@@ -22,6 +22,8 @@ export interface Store {
 
   /** The run and all its cells (`waiting`), in one transaction. cellsTotal is the number of cells, warm-ups included. */
   openRun(run: RunSummary, cells: readonly CellPlan[]): Result<RunSummary>;
+  /** One more cell (`waiting`) of a run whose cells are not all known before; cellsTotal rises. Denied for a key that is there. */
+  addCell(runId: RunId, plan: CellPlan): Result<RunSummary>;
   /**
    * Saves name, state, times, server and warnings. The counters (cellsTotal, cellsDone, cellsFailed, cellsTruncated,
    * tokensEvaluated) are kept by the store from the cells; the given ones are ignored, the answer carries the true ones.

@@ -75,6 +75,14 @@ function createStore(database: Database, clock: Pick<Clock, 'now'>): Store {
         runRows.insert(run, cells);
         return theRun(parts, run.id);
       }),
+    addCell: (runId, plan) =>
+      write(() => {
+        theRun(parts, runId);
+        if (runRows.cell(runId, plan.key) !== null)
+          refuse('bad-input', `The run ${runId} has a cell ${plan.key} already.`);
+        runRows.addCell(runId, plan);
+        return theRun(parts, runId);
+      }),
     saveRun: (run) =>
       write(() => {
         theRun(parts, run.id);
