@@ -50,11 +50,10 @@ describe('the reading of a call', () => {
     const record = await run(engine, { ...request, numCtx: 256 });
     expect(record.reasoning).toMatchObject({ outcome: 'starved', cause: 'window' });
     // The server's default window is known only after the call, from what then runs.
-    const unasked = bench([[...head, ...thought(236), ended(236, 'length')]], 256);
+    const unasked = bench([[...head, ...thought(400), ended(400, 'length')]], 256);
     expect((await run(unasked.engine, { ...request, numCtx: null })).reasoning).toMatchObject({
       outcome: 'starved',
-      cause: 'window',
-      next: 'Raise num_ctx: the window was full before the answer.',
+      cause: 'shift',
     });
   });
 
@@ -146,7 +145,7 @@ describe('a thinking cap', () => {
     expect((await run(answering.engine, capped)).reply).toMatchObject({ ending: 'done', answerChunks: 200 });
     const both = bench([[...head, chunk('<think>'), ...tagged.slice(0, 20), chunk('</think>'), ...tagged, ended(230)]]);
     expect((await run(both.engine, capped)).reply.ending).toBe('done');
-    const closing = bench([[...head, chunk('<think>'), ...tagged.slice(0, 28), chunk('</think>Yes.'), ended(31)]]);
+    const closing = bench([[...head, chunk('<think>'), ...tagged.slice(0, 28), chunk('</think>Y'), ended(31)]]);
     expect((await run(closing.engine, capped)).reply.ending).toBe('done');
   });
 
