@@ -54,6 +54,7 @@ describe('the reading of a call', () => {
     expect((await run(unasked.engine, { ...request, numCtx: null })).reasoning).toMatchObject({
       outcome: 'starved',
       cause: 'shift',
+      evidence: expect.arrayContaining([expect.stringContaining('is over the window of 256')]),
     });
   });
 
