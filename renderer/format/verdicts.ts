@@ -102,6 +102,7 @@ export function endingText(facts: EndingFacts): string {
     case 'cut':
       return 'The stream ended without a done line. What is here is incomplete.';
     case 'aborted':
+      if (facts.abortedBy === 'thinking-cap') return facts.error ?? 'Thinking was stopped at its cap.';
       return facts.abortedBy === 'timeout' ? 'Stopped: the time limit was reached.' : 'Stopped here.';
     case 'refused':
       return `Refused by the server: ${facts.error ?? 'no reason given'}`;
