@@ -26,6 +26,7 @@ import {
 } from './experiments.ts';
 import { explainInputSchema, explanationSchema } from './explain.ts';
 import { callIdSchema, cellKeySchema, documentIdSchema, runIdSchema } from './ids.ts';
+import { exactCountSchema, renderPictureSchema } from './renders.ts';
 import { reasoningExperimentSchema, reasoningPresets, reasoningSummarySchema } from './reasoning.ts';
 import { modelFactsSchema, serverLogSchema, serverStatusSchema } from './server.ts';
 import { settingsPatchSchema, settingsSchema } from './settings.ts';
@@ -80,6 +81,11 @@ export const requests = {
     params: z.strictObject({ runId: runIdSchema.nullable().optional(), limit: z.int().min(1).max(1_000).default(200) }),
     result: z.array(callSummarySchema),
   },
+
+  /** Asks the server which messages of a chat call it keeps, with the call's own options. Nothing is generated. */
+  'call.render': { params: z.strictObject({ callId: callIdSchema }), result: renderPictureSchema },
+  /** The tokens of exactly this prompt, by the server: evaluated whole, or refused with its size. A cut prompt is never counted. */
+  'call.count': { params: callRequestSchema, result: exactCountSchema },
 
   'document.put': {
     params: z.strictObject({

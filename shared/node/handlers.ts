@@ -97,6 +97,12 @@ function table(parts: Parts): Handlers {
     'call.get': ({ callId }) => found(store.call(callId), 'call'),
     'call.list': ({ runId, limit }) => ok(store.calls({ ...(runId === undefined ? {} : { runId }), limit })),
 
+    'call.render': ({ callId }, { signal }) => {
+      const record = found(store.call(callId), 'call');
+      return record.ok ? parts.questions.render(record.value, signal) : record;
+    },
+    'call.count': (request, { signal }) => parts.questions.count(request, signal),
+
     'document.put': (document) => store.putDocument(document),
     'context.plan': (experiment) => experiments.plan(experiment),
     'context.start': (experiment) => experiments.start(experiment),

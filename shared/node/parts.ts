@@ -9,6 +9,7 @@ import type { Exports } from './experiments/export.ts';
 import type { Runner } from './experiments/runner.ts';
 import type { ServerLog } from './server-log/server-log.ts';
 import type { Subjects } from './server/subjects.ts';
+import type { ServerQuestions } from './server/ask-server.ts';
 import type { ServerWatch } from './server/server-watch.ts';
 import type { SimulatorHost } from './simulator/host.ts';
 import type { Home } from './storage/home.ts';
@@ -45,6 +46,7 @@ export interface Parts {
   readonly experiments: Runner;
   readonly exports: Exports;
   readonly load: (model: string, numCtx: number | null, signal: AbortSignal) => Promise<Result<ServerStatus>>;
+  readonly questions: ServerQuestions;
   readonly emit: (event: EngineEvent) => void;
   settings(): Settings;
   saveSettings(settings: Settings): Result<Settings>;

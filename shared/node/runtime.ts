@@ -25,6 +25,7 @@ import {
   ollamaTarget,
   simulatorTarget,
 } from './server/server-watch.ts';
+import { createServerQuestions } from './server/ask-server.ts';
 import { createModelLoader } from './server/load-model.ts';
 import { createSubjects } from './server/subjects.ts';
 import { planLog } from './server-log/places.ts';
@@ -147,6 +148,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
   const exports = createExports({ store });
   const parts: Parts = {
     load: createModelLoader({ watch, subjects }),
+    questions: createServerQuestions({ watch, subjects, estimator, timeoutMs: () => settings.callTimeoutMs }),
     options,
     home: home.value,
     store,

@@ -380,6 +380,20 @@ export const samples: {
   'call.start': { params: callInput, result: { callId } },
   'call.cancel': { params: { callId }, result: {} },
   'call.get': { params: { callId }, result: record },
+  'call.render': {
+    params: { callId },
+    result: {
+      messages: [{ index: 0, role: 'user', characters: characters(5), kept: 'kept' }],
+      keptCharacters: characters(40),
+      uncutCharacters: characters(40),
+      note: 'Rendered now.',
+      verdict: record.truncation,
+    },
+  },
+  'call.count': {
+    params: callInput,
+    result: { promptTokens: tokens(24), how: 'evaluated', costTokens: tokens(25), window: tokens(4_096) },
+  },
   'call.list': { params: { limit: 10 }, result: [summary] },
   'document.put': {
     params: { name: 'mine', text: 'some text' },

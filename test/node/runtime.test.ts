@@ -166,6 +166,11 @@ test('every request once, with real results', async () => {
     reply: { ending: 'done', answer: 'The launch code is ZEBRA-7741.' },
     truncation: { kinds: ['intact'], confidence: 'exact' },
   });
+  expect(await ask('call.render', { callId })).toMatchObject({
+    messages: [{ index: 0, role: 'user', kept: 'kept' }],
+    verdict: { kinds: ['intact'], confidence: 'exact' },
+  });
+  expect(await ask('call.count', callInput)).toMatchObject({ how: 'evaluated', window: 4_096 });
   expect(await ask('call.list', {})).toMatchObject([{ id: callId, answerHead: 'The launch code is ZEBRA-7741.' }]);
   asked.add('call.cancel');
   expect(await screen.refused('call.cancel', { callId })).toMatchObject({ code: 'not-found' });

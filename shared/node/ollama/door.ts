@@ -12,6 +12,7 @@ import { embeddingOf, type Embedding } from './embedding.ts';
 import { factsOf, modelsOf, runningOf, versionOf } from './facts.ts';
 import type { DoorOptions } from './options.ts';
 import { createReader, type Reader } from './read.ts';
+import { renderPrompt } from './render.ts';
 import { assertBounded, streamCall } from './stream-call.ts';
 
 export type { DoorLimits, DoorLogEntry, DoorOptions } from './options.ts';
@@ -25,6 +26,11 @@ export interface OllamaDoor extends ModelPort {
   tags(signal: CancelSignal): Promise<Result<readonly ModelSummary[]>>;
   show(model: string, signal: CancelSignal): Promise<Result<ModelFacts>>;
   ps(signal: CancelSignal): Promise<Result<readonly RunningModel[]>>;
+  /**
+   * The prompt as the server would build it from this body of /api/chat, without generating; null where it does not know the
+   * question, and then one token was generated at most. No time limit of its own: the model may have to load first.
+   */
+  render(body: WireRequest['body'], signal: CancelSignal): Promise<Result<string | null>>;
   /** No time limit of its own: the model may have to load first. An empty input gives an empty list. */
   embed(ask: EmbedAsk, signal: CancelSignal): Promise<Result<Embedding>>;
 }
@@ -67,6 +73,7 @@ export function createOllamaDoor(options: DoorOptions): OllamaDoor {
       const running = await ps(signal);
       return running.ok ? running.value : null;
     },
+    render: (body, signal) => renderPrompt(reader, body, signal),
     embed: (ask, signal) => embed(reader, ask, signal),
     stream(request, signal): AsyncIterable<readonly ModelEvent[]> {
       assertBounded(request);

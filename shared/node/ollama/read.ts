@@ -18,6 +18,8 @@ export const readBytesMax = 64 * 1024 * 1024;
 export interface Question<Value> {
   readonly path: string;
   readonly ask: (client: Ollama) => Promise<unknown>;
+  /** In place of the body that the package makes. */
+  readonly body?: string;
   /** null = the document is not what Ollama answers here. */
   readonly take: (body: unknown) => Value | null;
   /** null = no limit; absent = the limit of all reads. */
@@ -64,7 +66,8 @@ async function answerOf<Value>(
 ): Promise<Result<Value>> {
   const { address, limits } = options;
   if (watch.reason !== null) return denied('cancelled', 'Stopped before it was sent.');
-  const ask: HttpAsk = await askOf(address, question.ask);
+  const made: HttpAsk = await askOf(address, question.ask);
+  const ask = question.body === undefined ? made : { ...made, body: question.body };
   const exchange = startExchange(
     address,
     ask,

@@ -18,6 +18,8 @@ const LEARN_CHARACTERS_MAX = 500_000;
 export interface Subjects extends SubjectPort {
   /** Learns from a finished call: characters per token, the server's default window, memory at that window. */
   learn(record: CallRecord): void;
+  /** The server counted this very prompt, uncut, in a call that left no record. */
+  learnPrompt(request: CallRequest, promptTokens: number): void;
   /** The model was just loaded without num_ctx: the window it runs in is the server's default for it. */
   learnDefault(model: string): void;
   /** What was learned of characters per token; `simulated` apart from real models of one name. */
@@ -64,6 +66,7 @@ export function createSubjects(options: { watch: ServerWatch; store: Store; loca
         memorySeen: [...(memory.get(key) ?? [])].map(([window, bytes]) => ({ window, bytes })),
       });
     },
+    learnPrompt: (request, promptTokens) => rememberCount(keyOf(request.model), request, promptTokens),
     learnDefault(model) {
       const running = findRunning(watch.status().running, model, null);
       const window = running?.contextLength ?? null;
@@ -111,14 +114,18 @@ export function createSubjects(options: { watch: ServerWatch; store: Store; loca
     return null;
   }
 
+  function rememberCount(key: string, request: CallRequest, count: number): void {
+    counted.set(promptKey(key, request), count);
+    if (counted.size > COUNTED_MAX) counted.delete(counted.keys().next().value ?? '');
+  }
+
   function learnCount(record: CallRecord, key: string): void {
     const count = record.reply.promptEvalCount;
     const isUncut =
       record.truncation.kinds.every((kind) => kind === 'intact') &&
       (record.truncation.confidence === 'exact' || record.truncation.confidence === 'certain');
     if (count === null || !isUncut || record.promptCharacters > LEARN_CHARACTERS_MAX) return;
-    counted.set(promptKey(key, record.request), count);
-    if (counted.size > COUNTED_MAX) counted.delete(counted.keys().next().value ?? '');
+    rememberCount(key, record.request, count);
     const sizes = estimateMessages(record.request.messages);
     const before = learned.get(key) ?? null;
     const after = learnRatio(before, {
