@@ -28,6 +28,8 @@ const ReasoningPage = lazy(() =>
   import('./pages/reasoning/reasoning-page.tsx').then((module) => ({ default: module.ReasoningPage })),
 );
 
+const CostsPage = lazy(() => import('./pages/costs/costs-page.tsx').then((module) => ({ default: module.CostsPage })));
+
 export function App({ client }: { readonly client: EngineClient }) {
   return (
     <EngineContext value={client}>
@@ -83,6 +85,12 @@ function CurrentPage() {
       return (
         <Suspense fallback={null}>
           <ReasoningPage />
+        </Suspense>
+      );
+    case 'costs':
+      return (
+        <Suspense fallback={null}>
+          <CostsPage />
         </Suspense>
       );
     case 'history':

@@ -44,6 +44,7 @@ function PaletteItems() {
         <Item text="Live" note="g l" onPick={() => go('live')} />
         <Item text="Context" note="g c" onPick={() => go('context')} />
         <Item text="Reasoning" note="g r" onPick={() => go('reasoning')} />
+        <Item text="Costs" note="g m" onPick={() => go('costs')} />
         <Item text="History" note="g h" onPick={() => go('history')} />
         <Item text="Settings" note="g s" onPick={() => go('settings')} />
       </Group>

@@ -1,4 +1,13 @@
-import { Activity, AppWindow, List, PanelLeftClose, PanelLeftOpen, SlidersHorizontal, Sparkle } from 'lucide-react';
+import {
+  Activity,
+  AppWindow,
+  CircleDollarSign,
+  List,
+  PanelLeftClose,
+  PanelLeftOpen,
+  SlidersHorizontal,
+  Sparkle,
+} from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 import { useEffect } from 'react';
 import { useEngine } from '../stores/engine-context.ts';
@@ -9,6 +18,7 @@ const items: readonly { page: PageName; text: string; key: string; icon: LucideI
   { page: 'live', text: 'Live', key: 'g l', icon: Activity },
   { page: 'context', text: 'Context', key: 'g c', icon: AppWindow },
   { page: 'reasoning', text: 'Reasoning', key: 'g r', icon: Sparkle },
+  { page: 'costs', text: 'Costs', key: 'g m', icon: CircleDollarSign },
   { page: 'history', text: 'History', key: 'g h', icon: List },
   { page: 'settings', text: 'Settings', key: 'g s', icon: SlidersHorizontal },
 ];

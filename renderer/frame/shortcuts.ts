@@ -28,6 +28,7 @@ export const pageKeys: Record<string, PageName> = {
   l: 'live',
   c: 'context',
   r: 'reasoning',
+  m: 'costs',
   h: 'history',
   s: 'settings',
 };
@@ -36,6 +37,7 @@ export const keyList: readonly (readonly [string, string])[] = [
   ['g l', 'Live'],
   ['g c', 'Context'],
   ['g r', 'Reasoning'],
+  ['g m', 'Costs (money)'],
   ['g h', 'History'],
   ['g s', 'Settings'],
   ['/', 'Search on this page'],

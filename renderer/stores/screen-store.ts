@@ -1,7 +1,7 @@
 /** What belongs to this window alone: page, folded rail, presenter mode, open dialogs, what was looked at. */
 import { create } from 'zustand';
 
-export const pageNames = ['live', 'context', 'reasoning', 'history', 'settings'] as const;
+export const pageNames = ['live', 'context', 'reasoning', 'costs', 'history', 'settings'] as const;
 export type PageName = (typeof pageNames)[number];
 export type Dialog = 'none' | 'palette' | 'help' | 'explain';
 
