@@ -11,6 +11,7 @@ import { Page } from '../../frame/page.tsx';
 import { count, DASH, hostOf } from '../../format/numbers.ts';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
 import { parseWhole } from '../live/build-request.ts';
+import { CalibrationPanel } from './calibration-panel.tsx';
 
 export function SettingsPage() {
   const settings = useEngine((state) => state.settings);
@@ -24,6 +25,9 @@ export function SettingsPage() {
             <LooksSection settings={settings} />
             <CallsSection settings={settings} />
             <ExportSection settings={settings} />
+            <Section title="Calibration">
+              <CalibrationPanel />
+            </Section>
             <AboutSection />
           </div>
         )}

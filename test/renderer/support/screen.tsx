@@ -69,6 +69,8 @@ export function drawApp(snapshot: Partial<Snapshot> = {}, script: Script = {}): 
     'call.cancel': () => ok({}),
     'call.get': ({ callId: id }) => ok(makeRecord({ id })),
     'context.plan': () => ok({ cells: 8, calls: 8, tokensMax: 173_296, timeMs: null, warnings: [] } as never),
+    'calibration.list': () => ok({ rows: [], startValues: [] }),
+    'prices.list': () => ok([]),
     'settings.set': () => denied('internal', 'not in this test'),
     ...script,
   });
