@@ -62,7 +62,7 @@ export const reasoningExperimentSchema = reasoningFields.superRefine(({ axes, fi
   if (axes.variants.length === 0 && findCap === undefined)
     context.addIssue({ code: 'custom', path: ['axes', 'variants'], message: 'give at least one variant' });
   if (findCap !== undefined && findCap.capMax < findCap.capMin)
-    context.addIssue({ code: 'custom', path: ['findCap', 'capMax'], message: 'must not be below capMin' });
+    context.addIssue({ code: 'custom', path: ['findCap', 'capMax'], message: 'must not be below the smallest cap' });
 });
 export type ReasoningExperiment = z.infer<typeof reasoningExperimentSchema>;
 

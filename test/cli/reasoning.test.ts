@@ -137,3 +137,26 @@ test('what a model cannot do is left out and said; with nothing left it ends wit
   expect(none).toMatchObject({ code: 2, stdout: '' });
   expect(none.stderr).toContain('sim-reader cannot think, so think on would be refused.');
 });
+
+test('--fail-on takes the readings of a reply', async () => {
+  const off = file('kind: reasoning\nmodel: sim-qwen3.5\nwarm_up: false\nvariants: [off/300]\n');
+  const args = ['run', off, '--simulate', '--fail-on'];
+  const [leaks, starves, unknown] = await Promise.all([
+    spillway([...args, 'not-obeyed,lost']),
+    spillway([...args, 'starved']),
+    spillway([...args, 'starvd']),
+  ]);
+  expect([leaks.code, starves.code, unknown.code]).toEqual([3, 0, 2]);
+  expect(leaks.stderr).toContain('--fail-on: not-obeyed occurred.');
+  expect(unknown.stderr).toContain('Did you mean starved?');
+});
+
+test('repeats and a cap search are summed up at the end', async () => {
+  const asked = file(
+    'kind: reasoning\nmodel: sim-think\nwarm_up: false\nrepeats: 2\ntemperature: 1\nvariants: [off/200]\nfind_cap: {cap_max: 300, in_a_row: 1, within: 300}\n',
+  );
+  const { code, stderr } = await spillway(['run', asked, '--simulate']);
+  expect(code).toBe(0);
+  expect(stderr).toContain('sim-think off/200: answered 2 of 2, starved 0, off obeyed 2 of 2.');
+  expect(stderr).toMatch(/sim-think, think on: 300 tokens answered, 16 did not\./u);
+});

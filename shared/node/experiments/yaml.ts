@@ -4,7 +4,7 @@
  * told with file, line, column and field.
  */
 import { item } from '../../engine/context-lab/item.ts';
-import { LineCounter, type Node, isMap, isScalar, isSeq, parseDocument } from 'yaml';
+import { LineCounter, type Node, type Scalar, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import { type Result, denied, issueMessage, ok } from '../../contract/denials.ts';
 import type { Experiment } from '../../contract/experiments.ts';
 import { nearest } from './nearest.ts';
@@ -199,8 +199,11 @@ function locate(
       name += `[${step}]`;
       node = (node.items[step] as Node | undefined) ?? node;
     } else if (isMap(node)) {
-      name += `.${String(step)}`;
-      node = (node.get(step, true) as Node | undefined) ?? node;
+      const pair = node.items.find(
+        ({ key }) => isScalar(key) && plainName(String(key.value)) === plainName(String(step)),
+      );
+      name += `.${pair === undefined ? String(step) : String((pair.key as Scalar).value)}`;
+      node = (pair?.value as Node | null | undefined) ?? node;
     }
   }
   return { place: at(node === null ? field.offset : offsetOf(node)), name };

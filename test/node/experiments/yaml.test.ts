@@ -141,6 +141,83 @@ test.each([
   expect(refusal(text)).toBe(message);
 });
 
+describe('a reasoning experiment', () => {
+  const read = (text: string) => {
+    const parsed = parseExperimentYaml(text, 'reasoning.yaml', { model: 'm' });
+    if (!parsed.ok) throw new Error(parsed.denial.message);
+    return parsed.value.experiment;
+  };
+
+  test('needs nothing but its kind', () => {
+    expect(read('kind: reasoning')).toMatchObject({
+      kind: 'reasoning',
+      axes: {
+        models: ['m'],
+        variants: [
+          { think: false, numPredict: 2_000 },
+          { think: true, numPredict: 8_000 },
+          { think: true, numPredict: 256 },
+        ],
+        repeats: 1,
+      },
+      prompt: 'Is 1000003 a prime number? Answer only yes or no.',
+      numCtx: null,
+      logprobs: true,
+    });
+  });
+
+  test('variants as people write them: short, as fields, one alone, with a thinking cap', () => {
+    const long = [
+      'kind: reasoning',
+      'prompt: Is 7 prime?',
+      'num_ctx: default',
+      'repeats: 10',
+      'variants:',
+      '  - off/200',
+      '  - HIGH / 300 / t40+',
+      '  - {name: mine, think: on, num_predict: 400, thinking_cap: 50}',
+      '  - {think: default, numPredict: 500, thinking-cap: {tokens_max: 60, then: ask-again}}',
+    ];
+    expect(read(long.join('\n'))).toMatchObject({
+      numCtx: null,
+      axes: {
+        repeats: 10,
+        variants: [
+          { think: false, numPredict: 200 },
+          { think: 'high', numPredict: 300, thinkingCap: { tokensMax: 40, then: 'ask-again' } },
+          { name: 'mine', think: true, numPredict: 400, thinkingCap: { tokensMax: 50, then: 'stop' } },
+          { think: 'default', numPredict: 500, thinkingCap: { tokensMax: 60, then: 'ask-again' } },
+        ],
+      },
+    });
+    expect(read('kind: reasoning\nvariant: on/9').axes).toMatchObject({ variants: [{ think: true, numPredict: 9 }] });
+  });
+
+  test('a cap search with or without lanes', () => {
+    const text = 'kind: reasoning\nvariants: []\nfind_cap: {think: off, cap_max: 900, in_a_row: 2}';
+    expect(read(text)).toMatchObject({
+      axes: { variants: [] },
+      findCap: { think: false, capMin: 16, capMax: 900, inARow: 2, within: 16, runsMax: 60 },
+    });
+  });
+
+  test.each([
+    ['kind: reasoning\nvariants: []', 'reasoning.yaml:2:11: variants: give at least one variant.'],
+    [
+      'kind: reasoning\nvariants: [{think: maybe, num_predict: 3}]',
+      'reasoning.yaml:2:20: variants[0].think: must be true, false, low, medium, high, max or default.',
+    ],
+    [
+      'kind: reasoning\nfind_cap: {cap_min: 9, cap_max: 3}',
+      'reasoning.yaml:2:35: find_cap.cap_max: must not be below the smallest cap.',
+    ],
+    ['kind: reasoning\nprompt: " "', 'reasoning.yaml:2:9: prompt: write a prompt.'],
+  ])('%j is refused with its place', (text, message) => {
+    const parsed = parseExperimentYaml(text, 'reasoning.yaml', { model: 'm' });
+    expect(parsed.ok ? 'accepted' : parsed.denial.message).toBe(message);
+  });
+});
+
 describe('hostile files', () => {
   test('any text is an answer, never an error', () => {
     const line = fc.constantFrom(
