@@ -13,6 +13,7 @@ import { curlOf } from '../format/curl.ts';
 import { Badge } from './badge.tsx';
 import { Button, IconButton } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
+import { KeptMessages } from './kept-messages.tsx';
 import { LongText } from './long-text.tsx';
 import { SimulatedTag } from './chip.tsx';
 import { ReadingEvidence } from './reading-view.tsx';
@@ -97,6 +98,7 @@ export function DetailPane(props: DetailPaneProps) {
             <TabPanel id="evidence" className="overflow-auto px-4 py-3">
               {evidence ?? (record.reasoning ? <ReadingEvidence reading={record.reasoning} /> : null)}
               <EvidenceList evidence={record.truncation.evidence} needles={record.needles} />
+              <KeptMessages key={record.id} record={record} />
             </TabPanel>
             <TabPanel id="raw" className="flex flex-col data-[state=inactive]:hidden">
               <PaneRaw record={record} />

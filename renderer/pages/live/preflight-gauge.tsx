@@ -1,12 +1,14 @@
 /** What would happen to the prompt, and the buttons that follow from it. */
 import { Send, Square } from 'lucide-react';
 import { useState } from 'react';
+import type { ReactNode } from 'react';
 import type { CallRequest, CallSummary } from '../../../shared/contract/calls.ts';
 import type { Preflight } from '../../../shared/contract/estimates.ts';
 import { Button } from '../../components/button.tsx';
 import { Gauge } from '../../components/gauge.tsx';
 import { byteSize, count, aboutDuration } from '../../format/numbers.ts';
 import { useClient } from '../../stores/engine-context.ts';
+import { CountExactly } from './count-exactly.tsx';
 import type { PreflightState } from './use-live.ts';
 
 export interface PreflightGaugeProps {
@@ -36,7 +38,17 @@ export function PreflightGauge(props: PreflightGaugeProps) {
           next={state.denial?.next ?? ''}
         />
       ) : (
-        <Reading preflight={preflight} />
+        <Reading
+          preflight={preflight}
+          count={
+            <CountExactly
+              preflight={preflight}
+              request={state.stale ? null : request}
+              running={props.running}
+              onCounted={state.again}
+            />
+          }
+        />
       )}
       <Buttons {...props} />
     </div>
@@ -53,7 +65,7 @@ function EmptyGauge({ text, next }: { text: string; next: string }) {
   );
 }
 
-function Reading({ preflight }: { preflight: Preflight }) {
+function Reading({ preflight, count: countButton }: { preflight: Preflight; count: ReactNode }) {
   const { window, kept, lost, parts, replyReserve } = preflight;
   const cut = kept !== null && lost !== null && lost > 0;
   const shown = cut ? { system: 0, history: 0, prompt: kept } : parts;
@@ -71,7 +83,10 @@ function Reading({ preflight }: { preflight: Preflight }) {
         label={label}
       />
       <p className="lead mt-2 line-clamp-2 wrap-anywhere">{preflight.sentence}</p>
-      <p className="lab mb-2.5 line-clamp-2">{basis(preflight)}</p>
+      <div className="mb-2.5 flex items-start gap-3">
+        <p className="lab line-clamp-2 min-w-0 flex-1">{basis(preflight)}</p>
+        {countButton}
+      </div>
     </>
   );
 }
@@ -100,7 +115,7 @@ function basis({
       : '';
   const prompt =
     estimate.source === 'counted'
-      ? `Prompt ${count(estimate.likely)}, counted in the last call.`
+      ? `Prompt ${count(estimate.likely)}, counted by the server.`
       : `Prompt ${count(estimate.low)} to ${count(estimate.high)}, ${estimate.source === 'learned' ? 'learned from this model' : 'estimated by script'}.`;
   const memory =
     fitsNumCtx === null || fitsMemoryBytes === null || window === fitsNumCtx

@@ -57,6 +57,8 @@ export interface PreflightState {
   /** The text or a setting has changed since. */
   readonly stale: boolean;
   readonly denial: Denial | null;
+  /** Asks once more, where the server was asked something in between that can have changed the answer. */
+  readonly again: () => void;
 }
 
 const SMALL_DELAY_MS = 150;
@@ -75,6 +77,10 @@ export function usePreflight(request: CallRequest | null): PreflightState {
   // A call that ended, or a model that was loaded, can teach the window or the count that was missing before.
   const ended = useEngine((state) => state.callsEnded);
   const loaded = useEngine((state) => state.server?.running);
+  const [asks, setAsks] = useState(0);
+  const again = useCallback(() => {
+    setAsks((before) => before + 1);
+  }, []);
   useEffect(() => {
     if (request === null || !up) return;
     let current = true;
@@ -96,9 +102,9 @@ export function usePreflight(request: CallRequest | null): PreflightState {
       current = false;
       clearTimeout(timer);
     };
-  }, [client, request, up, ended, loaded]);
-  if (request === null || answered === null) return { preflight: null, stale: request !== null, denial: null };
-  return { preflight: answered.preflight, denial: answered.denial, stale: answered.request !== request };
+  }, [client, request, up, ended, loaded, asks]);
+  if (request === null || answered === null) return { preflight: null, stale: request !== null, denial: null, again };
+  return { preflight: answered.preflight, denial: answered.denial, stale: answered.request !== request, again };
 }
 
 export interface ShownCalls {
