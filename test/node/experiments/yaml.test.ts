@@ -209,7 +209,7 @@ describe('a reasoning experiment', () => {
     ],
     [
       'kind: reasoning\nfind_cap: {cap_min: 9, cap_max: 3}',
-      'reasoning.yaml:2:35: find_cap.cap_max: must not be below the smallest cap.',
+      'reasoning.yaml:2:33: find_cap.cap_max: must not be below the smallest cap.',
     ],
     ['kind: reasoning\nprompt: " "', 'reasoning.yaml:2:9: prompt: write a prompt.'],
   ])('%j is refused with its place', (text, message) => {
