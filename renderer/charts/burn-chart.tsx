@@ -98,6 +98,9 @@ function LaneDrawing({ lane, height, scale, across, left, right, width, named }:
   const bars = barsOf(lane.points, lane.endMs, stepMs);
   const endX = across(lane.endMs);
   const above = tokens < lane.capTokens;
+  const capY = above ? top : up(lane.capTokens);
+  const name = shortened(lane.model === null ? lane.name : `${lane.name} · ${lane.model}`);
+  const nameX = lane.flagged && endX < left + 14 + name.length * NAME_WIDTH ? endX + 18 : left;
   return (
     <>
       <path d={`M0 ${height - 0.5}H${width}`} stroke="var(--line)" />
@@ -108,16 +111,16 @@ function LaneDrawing({ lane, height, scale, across, left, right, width, named }:
         <Bar key={bar.fromMs} bar={bar} across={across} up={up} />
       ))}
       <path
-        d={`M${left} ${top}H${right}`}
+        d={`M${left} ${capY}H${right}`}
         stroke={above ? 'var(--line)' : 'var(--ink)'}
         strokeDasharray={above ? '1 3' : '5 3'}
       />
-      <text x={right + 8} y={top + 4} fontSize={12} fill="var(--ink)">
+      <text x={right + 8} y={capY + 4} fontSize={12} fill="var(--ink)">
         cap {count(lane.capTokens)}
       </text>
       {above ? (
         <text x={right + 8} y={top + 18} fontSize={11} fill="var(--ink-3)">
-          above, top {count(Math.round(tokens))}
+          drawn to {count(Math.round(tokens))}
         </text>
       ) : null}
       {lane.thinkingCapTokens === null || lane.thinkingCapTokens > tokens ? null : (
@@ -128,7 +131,12 @@ function LaneDrawing({ lane, height, scale, across, left, right, width, named }:
             strokeWidth={1.5}
             strokeDasharray="2 3"
           />
-          <text x={right + 8} y={Math.max(top + 32, up(lane.thinkingCapTokens) + 4)} fontSize={11} fill="var(--ink-3)">
+          <text
+            x={right + 8}
+            y={Math.max(capY + (above ? 34 : 20), up(lane.thinkingCapTokens) + 4)}
+            fontSize={11}
+            fill="var(--ink-3)"
+          >
             think to {count(lane.thinkingCapTokens)}
           </text>
         </>
@@ -142,7 +150,7 @@ function LaneDrawing({ lane, height, scale, across, left, right, width, named }:
       ) : null}
       <Words lane={lane} endX={endX} left={left} right={right} top={top} base={base} />
       <text
-        x={named ? left : width - 8}
+        x={named ? nameX : width - 8}
         y={16}
         fontSize={named ? 13 : 12}
         fontWeight={600}
@@ -150,7 +158,7 @@ function LaneDrawing({ lane, height, scale, across, left, right, width, named }:
         textAnchor={named ? 'start' : 'end'}
         style={named ? undefined : onlyInCopies}
       >
-        {shortened(lane.model === null ? lane.name : `${lane.name} · ${lane.model}`)}
+        {name}
       </text>
     </>
   );
@@ -159,6 +167,7 @@ function LaneDrawing({ lane, height, scale, across, left, right, width, named }:
 /** A saved picture takes attributes, not styles: what is left out on screen then shows. */
 const onlyInCopies = { display: 'none' } as const;
 const NAME_CHARACTERS_MAX = 48;
+const NAME_WIDTH = 7.4;
 const shortened = (text: string): string =>
   text.length <= NAME_CHARACTERS_MAX ? text : `${text.slice(0, NAME_CHARACTERS_MAX)}…`;
 

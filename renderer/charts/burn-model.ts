@@ -171,6 +171,7 @@ export function pointAt(points: readonly BurnPoint[], atMs: number): BurnPoint {
 
 const NICE_STEPS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 14_400];
 const TICKS_MAX = 8;
+const HOUR_MS = 3_600_000;
 
 export interface TimeScale {
   readonly spanMs: number;
@@ -180,7 +181,8 @@ export interface TimeScale {
 /** One scale for all lanes, with round ticks. It grows in steps, so that lanes do not creep while they run. */
 export function timeScale(lanes: readonly Pick<BurnLane, 'endMs'>[]): TimeScale {
   const longestMs = Math.max(1_000, ...lanes.map(({ endMs }) => endMs));
-  const stepMs = (NICE_STEPS_S.find((step) => longestMs / (step * 1_000) <= TICKS_MAX) ?? 36_000) * 1_000;
+  const nice = NICE_STEPS_S.find((step) => longestMs / (step * 1_000) <= TICKS_MAX);
+  const stepMs = nice === undefined ? Math.ceil(longestMs / TICKS_MAX / HOUR_MS) * HOUR_MS : nice * 1_000;
   const spanMs = Math.ceil((longestMs * 1.02) / (stepMs / 2)) * (stepMs / 2);
   return { spanMs, ticksMs: Array.from({ length: Math.floor(spanMs / stepMs) + 1 }, (_, index) => index * stepMs) };
 }
@@ -199,6 +201,8 @@ export function laneTop({ capTokens, points }: Pick<BurnLane, 'capTokens' | 'poi
   const last = points.at(-1);
   const total = last === undefined ? 0 : totalOf(last);
   if (total === 0) return capTokens;
+  // Two steps have the cap each.
+  if (total > capTokens) return total;
   let top = capTokens;
   while (top / 4 >= total * 1.2 && top > 8) top /= 4;
   return top;

@@ -27,7 +27,7 @@ const causeWords: Readonly<Record<NonNullable<CallReasoning['cause']>, string>> 
   cap: 'cap',
   window: 'window full',
   shift: 'window shifted',
-  stop: 'ended by itself',
+  stop: 'by itself',
   capability: 'model cannot',
   'think-value': 'think value',
   'prompt-too-long': 'prompt too long',

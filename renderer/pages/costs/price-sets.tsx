@@ -157,7 +157,7 @@ function AddSet({ onDone }: { onDone: (prices: PriceList | null) => void }) {
         {words('name', 'Big model 3', 100)}
         {words('date', '2026-11-14', 10)}
       </div>
-      <div className="grid grid-cols-3 items-end gap-3">
+      <div className="grid grid-cols-3 items-start gap-3">
         {price('inputPerMillion', '2', 'What a million prompt tokens cost')}
         {price('outputPerMillion', '10', 'What a million answer tokens cost, thinking included')}
         {price('cachedPerMillion', 'as input', 'What a million prompt tokens cost that the provider had cached')}

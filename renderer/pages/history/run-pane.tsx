@@ -8,6 +8,7 @@ import { Confirm } from '../../components/confirm.tsx';
 import { Facts } from '../../components/detail-pane.tsx';
 import { ShareBar } from '../../components/gauge.tsx';
 import { count, counted, DASH, dateAndTime, aboutDuration, short } from '../../format/numbers.ts';
+import { variantLabel } from '../../format/reasoning.ts';
 import { useClient } from '../../stores/engine-context.ts';
 import type { EngineClient } from '../../stores/engine-store.ts';
 import { exportRun } from '../../stores/export-run.ts';
@@ -142,7 +143,17 @@ function reasoningFacts({ axes, prompt }: ReasoningExperiment): FactList {
   return [
     [
       'variants',
-      axes.variants.map(({ name, think, numPredict }) => name ?? `${String(think)}/${count(numPredict)}`).join(', '),
+      axes.variants
+        .map(
+          ({ name, think, numPredict, thinkingCap }) =>
+            name ??
+            variantLabel(
+              think,
+              count(numPredict),
+              thinkingCap === undefined ? null : { tokensMax: count(thinkingCap.tokensMax), then: thinkingCap.then },
+            ),
+        )
+        .join('; '),
     ],
     ['prompt', prompt.length > 200 ? `${prompt.slice(0, 200)}…` : prompt],
   ];

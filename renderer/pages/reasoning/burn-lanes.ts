@@ -2,11 +2,11 @@
 import type { CallSummary } from '../../../shared/contract/calls.ts';
 import type { ReasoningCell } from '../../../shared/contract/experiments.ts';
 import { endedPoints, livePoints, totalOf } from '../../charts/burn-model.ts';
-import type { BurnCall, BurnLane } from '../../charts/burn-model.ts';
-import { count, counted, percentOf, rate, roughDuration, seconds } from '../../format/numbers.ts';
+import type { BurnCall, BurnLane, BurnPoint } from '../../charts/burn-model.ts';
+import { count, counted, duration, percentOf, rate, roughDuration, seconds } from '../../format/numbers.ts';
 import type { Course, LiveCall } from '../../stores/engine-state.ts';
 import { ratePerSecond } from '../../stores/series.ts';
-import { markOf, outputRate, outputTokens } from './lanes.ts';
+import { markOf, outputRate, outputTokens, ownTokens, wholeMs } from './lanes.ts';
 import type { Lane } from './lanes.ts';
 
 export interface LaneSource {
@@ -68,7 +68,7 @@ function runningLane({ plan }: ReasoningCell, live: LiveCall, nowMs: number): Dr
   const answerAt = leaking ? undefined : live.series.find(({ answerChunks }) => answerChunks > 0);
   const left = plan.numPredict - tokens;
   const notes = [
-    `thinking ${percentOf(thought, tokens)}, ${answerAt === undefined ? 'no answer so far' : `first answer token after ${seconds(answerAt.atMs)} s`}`,
+    `thinking ${percentOf(thought, tokens)}, ${answerAt === undefined ? 'no answer so far' : `first answer token after ${duration(answerAt.atMs)}`}`,
     ...(pace === null || pace <= 0 || left <= 0
       ? []
       : [`at this pace the cap is reached in ${roughDuration((left * 1_000) / pace)}`]),
@@ -84,9 +84,9 @@ function runningLane({ plan }: ReasoningCell, live: LiveCall, nowMs: number): Dr
 function endedLane(cell: ReasoningCell, call: CallSummary, course: Course | null): Drawn {
   const burn = burnCallOf(call, course);
   const mark = markOf(cell);
-  const points = endedPoints(burn, course?.series ?? []);
+  const points = afterFirstStep(endedPoints(burn, course?.series ?? []), call);
   const total = outputTokens(call);
-  const time = `${seconds(call.wallMs)} s`;
+  const time = `${seconds(wholeMs(call))} s`;
   const reading = call.reasoning ?? null;
   const end =
     mark === 'answered'
@@ -102,12 +102,24 @@ function endedLane(cell: ReasoningCell, call: CallSummary, course: Course | null
       : `${total === null ? 'unknown tokens' : counted(total, 'token')}, ${time}, ${end}`;
   return {
     points,
-    endMs: call.wallMs,
+    endMs: wholeMs(call),
     state: 'ended',
     flagged: mark !== 'answered',
     figure,
     notes: endedNotes(call, course, burn),
   };
+}
+
+/** The second of two steps comes on top of the thinking that was stopped; how that came was not kept, so it is drawn straight. */
+function afterFirstStep(points: readonly BurnPoint[], { askedAfter }: CallSummary): readonly BurnPoint[] {
+  if (!askedAfter) return points;
+  const { thinkingTokens, wallMs } = askedAfter;
+  const none = { leaked: 0, hidden: 0, answer: 0 };
+  return [
+    { atMs: 0, thinking: 0, ...none },
+    { atMs: wallMs, thinking: thinkingTokens, ...none },
+    ...points.map((point) => ({ ...point, atMs: point.atMs + wallMs, thinking: point.thinking + thinkingTokens })),
+  ];
 }
 
 function failedWord({ ending }: CallSummary): string {
@@ -122,17 +134,22 @@ function endedNotes(call: CallSummary, course: Course | null, burn: BurnCall): r
   const about = reading.split?.source === 'estimated' ? '~' : '';
   const pace = outputRate(call);
   const speed = pace === null ? '' : `, ${rate(pace).replace('/s', ' a second')}`;
+  if (call.askedAfter && (reading.outcome === 'starved' || reading.outcome === 'empty'))
+    return ['Thinking was stopped and the answer asked for alone; it thought again.'];
   if (reading.outcome === 'starved' || reading.outcome === 'empty') {
     if (reading.probableAnswer !== null) return ['The thinking field probably holds the answer.'];
     if (reading.places.includes('answer-tagged')) return [`The reasoning is in the answer${speed}.`];
     if (burn.hidden > burn.thinking) return [`${about}${count(Math.round(burn.hidden))} tokens are visible nowhere.`];
     return [reading.places.includes('field') ? `All of it is thinking${speed}.` : `No answer came${speed}.`];
   }
-  const thought = burn.thinking + burn.leaked + burn.hidden;
+  const first = call.askedAfter?.thinkingTokens ?? 0;
+  const thought = burn.thinking + burn.leaked + burn.hidden + first;
   const answerMs = firstAnswerMs(call, course);
   return [
-    totalOf(burn) === 0 ? '' : `thinking ${about}${percentOf(thought, totalOf(burn))}${speed}`,
-    answerMs === null ? '' : `first answer token after ${answerMs.seen ? '' : 'about '}${seconds(answerMs.atMs)} s`,
+    totalOf(burn) === 0 ? '' : `thinking ${about}${percentOf(thought, totalOf(burn) + first)}${speed}`,
+    answerMs === null
+      ? ''
+      : `first answer token after ${answerMs.seen ? '' : 'about '}${duration(answerMs.atMs + (call.askedAfter?.wallMs ?? 0))}`,
   ].filter((part) => part !== '');
 }
 
@@ -160,7 +177,7 @@ export function firstAnswerMs(
 /** The parts of the reply for the picture; what the split leaves open goes where the text was. */
 export function burnCallOf(call: CallSummary, course: Course | null): BurnCall {
   const reading = call.reasoning ?? null;
-  const total = outputTokens(call) ?? 0;
+  const total = ownTokens(call) ?? 0;
   const split = reading?.split ?? null;
   const known = split !== null && (split.thinkingTokens !== null || split.answerTokens !== null);
   const chunks = course?.series.at(-1);

@@ -136,8 +136,13 @@ function Cost({ problems, plan, denial, run, edited }: ExperimentHeadProps) {
       </p>
     );
   if (plan === null) return <span className="text-ink-3">cost on its way</span>;
-  const text = `${costText(plan)} · the cap is num_predict, thinking and answer together`;
-  return <span>{run !== null && run.state !== 'running' && edited ? `next: ${text}` : text}</span>;
+  const text = costText(plan);
+  return (
+    <span>
+      {run !== null && run.state !== 'running' && edited ? `next: ${text}` : text}
+      <span className="max-[1100px]:hidden"> · the cap is num_predict, thinking and answer together</span>
+    </span>
+  );
 }
 
 function Warnings({ plan, run, edited, blocked }: ExperimentHeadProps) {
@@ -153,7 +158,7 @@ function Warnings({ plan, run, edited, blocked }: ExperimentHeadProps) {
   if (blocked !== null && run?.state !== 'running' && !blocked.startsWith('Correct')) texts.push(blocked);
   if (texts.length === 0) return null;
   return (
-    <ul aria-label="Warnings" className="max-h-20 overflow-auto">
+    <ul aria-label="Warnings" className="max-h-20 overflow-auto max-[1100px]:max-h-10">
       {texts.map((text) => (
         <li key={text} className="border-l-2 border-field pl-2 wrap-anywhere text-ink">
           {text}

@@ -7,7 +7,7 @@ import { ReadingEvidence, ReadingView } from '../../components/reading-view.tsx'
 import { count, counted, seconds } from '../../format/numbers.ts';
 import { readingWord, splitFigure } from '../../format/reasoning.ts';
 import { useClient } from '../../stores/engine-context.ts';
-import { markOf, markSigns, outputTokens, readingOf } from './lanes.ts';
+import { markOf, markSigns, outputTokens, readingOf, wholeMs } from './lanes.ts';
 import type { Lane } from './lanes.ts';
 import { ProbableAnswer } from './probable-answer.tsx';
 import { NextStep } from './two-steps.tsx';
@@ -37,7 +37,9 @@ export function LanePane({ run, lane, cell, canThink, floating, onPickCell, onCl
     <DetailPane
       title={lane === null ? 'Warm-up' : lane.name}
       note={
-        lane === null || lane.repeats.length < 2 ? '' : `run ${cell.plan.repeat + 1} of ${count(lane.repeats.length)}`
+        floating || lane === null || lane.repeats.length < 2
+          ? ''
+          : `run ${cell.plan.repeat + 1} of ${count(lane.repeats.length)}`
       }
       record={record}
       placeholder={problem ?? placeholder}
@@ -73,7 +75,7 @@ export function headlineOf(cell: ReasoningCell): string {
   const total = outputTokens(call);
   const mark = markOf(cell);
   const end = mark === 'answered' ? 'answered' : mark === 'failed' ? 'failed' : 'no answer';
-  return `${total === null ? 'unknown tokens' : counted(total, 'token')}, ${seconds(call.wallMs)} s, ${end}`;
+  return `${total === null ? 'unknown tokens' : counted(total, 'token')}, ${seconds(wholeMs(call))} s, ${end}`;
 }
 
 /** The first of two steps: thinking that was stopped from this side. */
@@ -113,7 +115,7 @@ function Repeats({ lane, picked, onPick }: { lane: Lane; picked: string; onPick:
                   {reading === null ? (cell.call?.error ?? cell.state) : readingWord(reading)}
                 </span>
                 <span className="text-right">{reading === null ? '' : splitFigure(reading, 'thinkingTokens')}</span>
-                <span className="text-right">{cell.call === null ? '' : `${seconds(cell.call.wallMs)} s`}</span>
+                <span className="text-right">{cell.call === null ? '' : `${seconds(wholeMs(cell.call))} s`}</span>
               </button>
             </li>
           );

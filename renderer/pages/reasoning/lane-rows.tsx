@@ -29,7 +29,7 @@ export interface LaneRowsProps {
 
 const noTails: ReadonlyMap<string, Tail> = new Map();
 const LANE_HEIGHT_MIN = 116;
-const LANE_HEIGHT_MAX = 208;
+const LANE_HEIGHT_MAX = 280;
 
 export function LaneRows({ run, lanes, streams, tails = noTails, thinkers, picked, narrow, onPick }: LaneRowsProps) {
   const box = useRef<HTMLDivElement>(null);
@@ -89,6 +89,7 @@ export function LaneRows({ run, lanes, streams, tails = noTails, thinkers, picke
                 key={lane.key}
                 lane={lane}
                 row={index + 1}
+                lines={Math.max(1, Math.floor((laneHeight - TEXTS_EDGE) / TEXT_LINE_HEIGHT))}
                 live={streams.liveOf(lane)}
                 texts={streams.courseOf(lane) ?? tails.get(lane.shown.call?.id ?? '') ?? null}
                 canThink={thinkers.get(lane.model) ?? null}
@@ -119,15 +120,17 @@ function LaneHead({ lane, row, namesModel, picked, onPick }: LaneHeadProps) {
   return (
     <section
       aria-label={`${lane.name}${namesModel ? ` on ${lane.model}` : ''}`}
-      className="col-start-1 flex min-w-0 flex-col gap-0.5 overflow-hidden border-b py-2 pr-2 pl-6"
+      className="col-start-1 flex min-w-0 flex-col gap-0.5 overflow-hidden border-b py-2 pr-2 pl-6 *:flex-none"
       style={{ gridRow: row }}
     >
-      <div className="lead truncate">{thinkTitle(plan.think)}</div>
-      <div className="lab truncate">
-        cap {count(plan.numPredict)}
-        {plan.thinkingCap === null
-          ? ''
-          : ` · ${plan.thinkingCap.then === 'stop' ? 'stop' : 'ask again'} at ${count(plan.thinkingCap.tokensMax)}`}
+      <div className={namesModel ? 'flex items-baseline gap-2' : 'flex flex-col'}>
+        <span className="lead flex-none">{thinkTitle(plan.think)}</span>
+        <span className="lab truncate">
+          cap {count(plan.numPredict)}
+          {plan.thinkingCap === null
+            ? ''
+            : ` · ${plan.thinkingCap.then === 'stop' ? 'stop' : 'ask again'} at ${count(plan.thinkingCap.tokensMax)}`}
+        </span>
       </div>
       {namesModel ? <ModelName name={lane.model} className="text-small" /> : null}
       <div className="flex min-h-5 items-center gap-2 text-ink">
@@ -166,6 +169,7 @@ const markWords: Readonly<Record<Mark, string>> = {
 };
 
 const DOTS_MAX = 20;
+const DOTS_IN_LINE_MAX = 6;
 
 /** One dot a repeat: filled = no answer, hollow = answered. Pressing one shows that run. */
 export function RepeatStrip({
@@ -180,7 +184,11 @@ export function RepeatStrip({
   const dots = lane.repeats.slice(0, DOTS_MAX);
   return (
     <div className="flex min-w-0 items-center gap-2">
-      <span role="group" aria-label={`Runs of ${lane.name}`} className="c-thinking flex min-w-0 flex-wrap">
+      <span
+        role="group"
+        aria-label={`Runs of ${lane.name}`}
+        className={`c-thinking flex ${dots.length > DOTS_IN_LINE_MAX ? 'min-w-0 flex-wrap' : 'flex-none'}`}
+      >
         {dots.map((cell) => {
           const mark = markOf(cell);
           const key = cell.plan.key;
@@ -202,7 +210,7 @@ export function RepeatStrip({
           );
         })}
       </span>
-      <span className="lab flex-none">
+      <span className="lab truncate">
         {lane.ended === 0
           ? counted(lane.repeats.length, 'run')
           : `${count(lane.answered)} of ${count(lane.ended)} answered`}
@@ -227,15 +235,19 @@ export function Dot({ mark }: { mark: Mark }) {
 interface LaneTextsProps {
   readonly lane: Lane;
   readonly row: number;
+  /** Whole lines that fit. */
+  readonly lines: number;
   readonly live: LiveCall | null;
   readonly texts: Tail | null;
   readonly canThink: boolean | null;
 }
 
 const TAIL_CHARACTERS = 320;
+const TEXT_LINE_HEIGHT = 18;
+const TEXTS_EDGE = 38;
 
 /** The end of what is written: of the thinking while there is no answer, else of the answer. */
-function LaneTexts({ lane, row, live, texts, canThink }: LaneTextsProps) {
+function LaneTexts({ lane, row, lines, live, texts, canThink }: LaneTextsProps) {
   const { call } = lane.shown;
   const thinking = live?.thinking ?? texts?.thinking ?? '';
   const answer = live?.answer ?? texts?.answer ?? call?.answerHead ?? '';
@@ -255,7 +267,10 @@ function LaneTexts({ lane, row, live, texts, canThink }: LaneTextsProps) {
           </p>
         )
       ) : (
-        <pre className="mt-1 flex min-h-0 flex-1 flex-col-reverse overflow-hidden border-l-2 border-field pl-2 leading-[18px] wrap-anywhere whitespace-pre-wrap text-ink-2">
+        <pre
+          className="mt-1 flex flex-none flex-col-reverse overflow-hidden border-l-2 border-field pl-2 leading-[18px] wrap-anywhere whitespace-pre-wrap text-ink-2"
+          style={{ maxHeight: lines * TEXT_LINE_HEIGHT }}
+        >
           <span>
             {cut ? '… ' : ''}
             {quote.slice(-TAIL_CHARACTERS)}

@@ -19,7 +19,7 @@ import {
   splitSourceText,
 } from '../../format/reasoning.ts';
 import { Dot } from './lane-rows.tsx';
-import { marksText, markOf, outputRate, outputTokens, readingOf } from './lanes.ts';
+import { marksText, markOf, outputRate, outputTokens, readingOf, wholeMs } from './lanes.ts';
 import type { Lane, LaneSet } from './lanes.ts';
 
 export interface LaneRow {
@@ -164,11 +164,7 @@ const outcomeColumn: Column<LaneRow> = {
     const severity = readingSeverity(reading);
     return (
       <span className="inline-flex min-w-0 items-center gap-2" title={outcomeHelp[reading.outcome]}>
-        {severity === 'informed' ? (
-          <i className="block h-4 w-4 flex-none" />
-        ) : (
-          <Badge meaning="thinking" severity={severity} size="small" />
-        )}
+        {severity === 'informed' ? null : <Badge meaning="thinking" severity={severity} size="small" />}
         <span className="truncate">{outcomeWords[reading.outcome]}</span>
       </span>
     );
@@ -268,7 +264,7 @@ const commonColumns: readonly Column<LaneRow>[] = [
   ),
   callColumn(
     { id: 'wall', header: 'time', help: 'From sending to the end, as measured here.', width: '68px', numeric: true },
-    (call) => call.wallMs,
+    wholeMs,
     (value) => `${seconds(value)} s`,
   ),
   callColumn(
@@ -295,7 +291,7 @@ const commonColumns: readonly Column<LaneRow>[] = [
 ];
 
 function obeyedText({ lane, cell, marks }: LaneRow): string {
-  if (marks.length > 1 && lane !== null && lane.obeyed !== null) return lane.obeyed.replace(/^off /u, '');
+  if (marks.length > 1 && lane !== null && lane.obeyed !== null) return lane.obeyed.replace(/^off obeyed /u, '');
   const reading = readingOf(cell);
   return reading === null ? DASH : obedienceWords[reading.obedience];
 }

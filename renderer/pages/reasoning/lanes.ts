@@ -118,8 +118,17 @@ export function withSummaries(lanes: readonly Lane[], summaries: readonly LaneSu
   });
 }
 
-/** All generated tokens of a call: as reported, else what the split says. */
+/** All generated tokens, those of a first step included: as reported, else what the split says. */
 export function outputTokens(call: CallSummary): number | null {
+  const own = ownTokens(call);
+  return own === null ? null : own + (call.askedAfter?.thinkingTokens ?? 0);
+}
+
+/** From sending to the end; of two steps, both. */
+export const wholeMs = (call: CallSummary): number => call.wallMs + (call.askedAfter?.wallMs ?? 0);
+
+/** Of this call alone. */
+export function ownTokens(call: CallSummary): number | null {
   const split = call.reasoning?.split ?? null;
   if (split?.thinkingOutsideCount === true && split.thinkingTokens !== null && call.evalCount !== null)
     return call.evalCount + split.thinkingTokens;

@@ -7,7 +7,7 @@ import { SimulatedTag } from '../../components/chip.tsx';
 import { count, percentOf, seconds } from '../../format/numbers.ts';
 import { useNow } from '../live/use-live.ts';
 import { burnCallOf, burnLaneOf } from './burn-lanes.ts';
-import { markOf, outputTokens } from './lanes.ts';
+import { markOf, outputTokens, wholeMs } from './lanes.ts';
 import type { Lane } from './lanes.ts';
 import { useStreams } from './use-lanes.ts';
 
@@ -70,9 +70,9 @@ export function presentedSentence(
   if (worst !== null && worst.lane.shown.call !== null) {
     const { call } = worst.lane.shown;
     const burn = burnCallOf(call, null);
-    const thought = burn.thinking + burn.leaked + burn.hidden;
+    const thought = burn.thinking + burn.leaked + burn.hidden + (call.askedAfter?.thinkingTokens ?? 0);
     const share = thought === 0 ? '' : `, ${percentOf(thought, Math.max(worst.tokens, thought))} of them thinking`;
-    return `${worst.lane.name}: ${count(worst.tokens)} tokens in ${seconds(call.wallMs)} s${share}, and no answer. The status was 200.`;
+    return `${worst.lane.name}: ${count(worst.tokens)} tokens in ${seconds(wholeMs(call))} s${share}, and no answer. The status was 200.`;
   }
   if (run.state === 'running') return `${count(run.cellsDone)} of ${count(run.cellsTotal)} calls done.`;
   const told = lanes.filter(({ ended }) => ended > 0);

@@ -4,6 +4,8 @@ import type { Think } from '../../../shared/contract/calls.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Choice, NumberBox } from '../../components/field.tsx';
 import { Help } from '../../components/slot.tsx';
+import { count } from '../../format/numbers.ts';
+import { readCount } from '../../format/read-number.ts';
 import { thinkWord } from '../../format/reasoning.ts';
 import { variantWord } from './form-text.ts';
 import type { FormVariant } from './form-text.ts';
@@ -20,6 +22,7 @@ export interface VariantsEditorProps {
 const thinks = ['default', 'off', 'on', 'low', 'medium', 'high', 'max'] as const;
 type ThinkWord = (typeof thinks)[number];
 const VARIANTS_MAX = 50;
+const TWO_STEPS_TOKENS = 256;
 
 export function VariantsEditor({ value, onValue, cannotThink, leftOut }: VariantsEditorProps) {
   const change = (index: number, patch: Partial<FormVariant>): void => {
@@ -81,9 +84,12 @@ export function VariantsEditor({ value, onValue, cannotThink, leftOut }: Variant
         <Button
           look="flat"
           disabled={cannotThink !== null}
-          title={cannotThink ?? 'Thinks to 256 tokens, is stopped, and is asked once more for the answer alone'}
+          title={
+            cannotThink ??
+            `Thinks to ${count(TWO_STEPS_TOKENS)} tokens, is stopped, and is asked once more for the answer alone`
+          }
           onClick={() => {
-            add([{ ...plain(true, lastCap), thinkingCap: '256', then: 'ask-again' }]);
+            add([{ ...plain(true, roomyCap(value)), thinkingCap: count(TWO_STEPS_TOKENS), then: 'ask-again' }]);
           }}
         >
           In two steps
@@ -154,6 +160,12 @@ function VariantRow({ variant, place, cannotThink, why, onChange, onRemove }: Va
       {why === null ? null : <p className="lab col-span-5 wrap-anywhere">Not run: {why}</p>}
     </>
   );
+}
+
+/** A cap above the one on thinking, which would else never stop anything. */
+function roomyCap(variants: readonly FormVariant[]): string {
+  const caps = variants.map(({ cap }) => readCount(cap.trim(), 1_000)).filter((cap) => cap !== null);
+  return count(caps.find((cap) => cap > TWO_STEPS_TOKENS) ?? 2 * TWO_STEPS_TOKENS);
 }
 
 function plain(think: Think, cap: string): FormVariant {

@@ -9,7 +9,7 @@ import { Confirm } from '../../components/confirm.tsx';
 import { ModelName } from '../../components/model-name.tsx';
 import { count, counted } from '../../format/numbers.ts';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
-import { learnedViews, startViews } from './calibration-rows.ts';
+import { learnedViews, modelGroups, startViews } from './calibration-rows.ts';
 import type { Bar, LearnedView, StartView } from './calibration-rows.ts';
 
 type Calibration = RequestResult<'calibration.list'>;
@@ -145,7 +145,6 @@ function Learned({
     <table className="w-full text-table" aria-label="Learned characters per token">
       <thead>
         <tr className="border-b text-left text-ink-3 [&>th]:py-1 [&>th]:pr-3 [&>th]:font-normal">
-          <th>model</th>
           <th>kind of text</th>
           <th className="text-right">samples</th>
           <th className="text-right">characters a token</th>
@@ -157,40 +156,57 @@ function Learned({
           </th>
         </tr>
       </thead>
-      <tbody>
-        {views.map((view) => (
-          <tr key={view.key} className="border-b text-ink [&>td]:py-1 [&>td]:pr-3">
-            <td className="w-full max-w-0">
-              <span className="flex min-w-0 items-center gap-2">
-                <ModelName name={view.model} />
-                {view.simulated ? <SimulatedTag /> : null}
-              </span>
-            </td>
-            <td className="whitespace-nowrap">{view.script}</td>
-            <td className="text-right" title={`${count(view.samplesSeen)} seen; the newest different ones count`}>
-              {count(view.samples)}
-            </td>
-            <td className="text-right font-semibold">{view.learned}</td>
-            <td className="whitespace-nowrap">{view.band}</td>
-            <td className="whitespace-nowrap text-ink-2">{view.start}</td>
-            <td>
-              <BarView bar={view.startBar} look="start" />
-              <BarView bar={view.bar} look="learned" />
-            </td>
-            <td className="w-8 p-0!">
-              <IconButton
-                icon={Trash2}
-                label={`Forget what ${view.model} taught`}
-                onClick={() => onForget(view.model, view.simulated)}
-              />
-            </td>
-          </tr>
-        ))}
-      </tbody>
+      {modelGroups(views).map((group) => (
+        <ModelRows key={group[0].key} group={group} onForget={onForget} />
+      ))}
       <caption className="lab caption-bottom pt-1 text-left">
         The median of the newest different samples, 20 at most. Grey: the table&apos;s band. Filled: the learned one.
       </caption>
     </table>
+  );
+}
+
+function ModelRows({
+  group,
+  onForget,
+}: {
+  group: readonly [LearnedView, ...LearnedView[]];
+  onForget: (model: string, simulated: boolean) => void;
+}) {
+  const [{ model, simulated }] = group;
+  return (
+    <tbody>
+      <tr>
+        <th colSpan={6} scope="rowgroup" className="w-full max-w-0 pt-2 text-left font-semibold text-ink">
+          <span className="flex min-w-0 items-center gap-2">
+            <ModelName name={model} />
+            {simulated ? <SimulatedTag /> : null}
+          </span>
+        </th>
+        <td className="w-8 pt-2">
+          <IconButton
+            icon={Trash2}
+            label={`Forget what ${model} taught${simulated ? ', simulated' : ''}`}
+            onClick={() => onForget(model, simulated)}
+          />
+        </td>
+      </tr>
+      {group.map((view) => (
+        <tr key={view.key} className="border-b text-ink [&>td]:py-1 [&>td]:pr-3">
+          <td className="whitespace-nowrap">{view.script}</td>
+          <td className="text-right" title={`${count(view.samplesSeen)} seen; the newest different ones count`}>
+            {count(view.samples)}
+          </td>
+          <td className="text-right font-semibold">{view.learned}</td>
+          <td className="whitespace-nowrap">{view.band}</td>
+          <td className="whitespace-nowrap text-ink-2">{view.start}</td>
+          <td>
+            <BarView bar={view.startBar} look="start" />
+            <BarView bar={view.bar} look="learned" />
+          </td>
+        </tr>
+      ))}
+    </tbody>
   );
 }
 

@@ -46,6 +46,18 @@ export function learnedViews(rows: readonly CalibrationListRow[], startValues: r
   });
 }
 
+/** Rows of one model after another, as they come; real and simulated models of one name stay apart. */
+export function modelGroups(views: readonly LearnedView[]): readonly (readonly [LearnedView, ...LearnedView[]])[] {
+  const groups = new Map<string, [LearnedView, ...LearnedView[]]>();
+  for (const view of views) {
+    const key = `${String(view.simulated)} ${view.model}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [view]);
+    else group.push(view);
+  }
+  return [...groups.values()];
+}
+
 export interface StartView {
   readonly script: string;
   readonly text: string;
