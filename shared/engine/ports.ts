@@ -104,6 +104,10 @@ export interface Subject {
   readonly running: readonly RunningModel[];
   /** Prompt tokens the server counted for exactly this prompt in an earlier, uncut call; null = never. */
   readonly countedOf?: (request: CallRequest) => number | null;
+  /** What the turn before in this conversation counted, where it was sent from here; null = none, or not known. */
+  readonly previousOf?: (
+    request: CallRequest,
+  ) => { readonly promptEvalCount: number; readonly characters: number } | null;
   /** Windows this model was seen running in, and the memory it took there. */
   readonly memorySeen?: readonly { readonly window: number; readonly bytes: number }[];
 }

@@ -61,7 +61,7 @@ export function truncationInput(
     logDebug: log?.debug ?? false,
     logShared: log?.isShared ?? false,
     render: null,
-    previous: null,
+    previous: subject.previousOf?.(request) ?? null,
   };
 }
 

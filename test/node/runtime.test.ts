@@ -435,6 +435,26 @@ describe('what is learned', () => {
     ).not.toBe('counted');
   });
 
+  test('a turn that counts less than the one before it, although the conversation grew', async () => {
+    const server = await simulator();
+    const { call } = await start({ ollamaUrl: server.url });
+    const text = (seed: number): string =>
+      Array.from(
+        { length: 200 },
+        (_, index) => `Section ${index + seed}: requests about parking go to desk ${index * 7} in two days.`,
+      ).join(' ');
+    const first = [{ role: 'user', content: `${text(1)} Say ok.` }] as const;
+    const before = await call({ messages: [...first], numCtx: 4_096, numPredict: 4 });
+    const after = await call({
+      messages: [...first, { role: 'assistant', content: 'ok' }, { role: 'user', content: text(2).slice(0, 6_000) }],
+      numCtx: 4_096,
+      numPredict: 4,
+    });
+    expect(after.reply.promptEvalCount).toBeLessThan(Number(before.reply.promptEvalCount));
+    expect(after.truncation.kinds).toContain('messages-dropped');
+    expect(after.truncation.evidence.map((one) => one.source)).toContain('conversation');
+  });
+
   test('tokens of today are what the replies reported; simulated ones are counted apart', async () => {
     const home = freshFolder();
     const first = await start({ home, simulate: true });

@@ -34,6 +34,7 @@ export function readHistory(situation: Situation, counted: number, window: numbe
   }
   const drop = possibleDrop(situation, counted, window);
   if (drop === null) return withoutDrop(situation, counted, window);
+  const fell = fellSince(situation, counted);
   if (counted < low)
     return dropped(counted, [
       evidence(
@@ -41,12 +42,12 @@ export function readHistory(situation: Situation, counted: number, window: numbe
         'estimate',
         `At least ${number(low)} tokens were sent and ${number(counted)} counted: ${drop}`,
       ),
+      ...(fell === null ? [] : [fell]),
       ...suspicion(situation, counted),
     ]);
   // Long English words alone come under 60 % of characters ÷ 3, so the likely count of the texts has to agree.
   const texts = input.messages.reduce((sum, message) => sum + message.estimate.likely, 0);
   const signs = texts > window && counted < 0.75 * texts ? suspicion(situation, counted) : [];
-  const fell = fellSince(situation, counted);
   if (signs.length > 0 || fell !== null) {
     const lead = evidence(
       'likely',

@@ -39,6 +39,7 @@ export function createSubjects(options: { watch: ServerWatch; store: Store; loca
   }
   const defaults = new Map<string, Tokens>();
   const memory = new Map<string, Map<number, number>>();
+  const turns = new Map<string, { promptEvalCount: number; characters: number }>();
   const counted = new Map<string, number>();
   /** The simulator's models are no model of a real server, even under one name. */
   const keyOf = (model: string): string => `${watch.status().kind === 'simulator' ? SIMULATED : ''}${fullName(model)}`;
@@ -63,6 +64,7 @@ export function createSubjects(options: { watch: ServerWatch; store: Store; loca
         defaultNumCtx: defaults.get(`${serverKey()} ${key}`) ?? null,
         running: status.running,
         countedOf: (request) => counted.get(promptKey(key, request)) ?? null,
+        previousOf: (request) => turnBefore(key, request),
         memorySeen: [...(memory.get(key) ?? [])].map(([window, bytes]) => ({ window, bytes })),
       });
     },
@@ -79,6 +81,7 @@ export function createSubjects(options: { watch: ServerWatch; store: Store; loca
         if (record.request.numCtx === null) defaults.set(`${serverKey()} ${key}`, record.numCtxRunning);
         if (record.memoryBytes !== null) remember(memory, key, record.numCtxRunning, record.memoryBytes);
       }
+      rememberTurn(record, key);
       learnCount(record, key);
     },
     learned: () =>
@@ -95,6 +98,21 @@ export function createSubjects(options: { watch: ServerWatch; store: Store; loca
       return forgotten;
     },
   };
+
+  /** What each turn of a conversation counted, whole or cut: a later turn that counts less has lost something. */
+  function rememberTurn(record: CallRecord, key: string): void {
+    const { promptEvalCount } = record.reply;
+    if (promptEvalCount === null || record.runId !== null || record.promptCharacters > LEARN_CHARACTERS_MAX) return;
+    turns.set(promptKey(key, record.request), { promptEvalCount, characters: record.promptCharacters });
+    if (turns.size > COUNTED_MAX) turns.delete(turns.keys().next().value ?? '');
+  }
+
+  /** The call that this conversation goes on from: the same messages without the last answer and the new question. */
+  function turnBefore(key: string, request: CallRequest): { promptEvalCount: number; characters: number } | null {
+    const { messages } = request;
+    if (messages.length < 3 || messages.at(-2)?.role !== 'assistant') return null;
+    return turns.get(promptKey(key, { ...request, messages: messages.slice(0, -2) })) ?? null;
+  }
 
   /** A cloud model never leaves in local-only mode; a server that is down is looked at once more before saying so. */
   async function admit(model: string, signal: CancelSignal): Promise<Result<never> | null> {
