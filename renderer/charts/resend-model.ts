@@ -39,7 +39,7 @@ export function resendModel(series: ResendSeries, base: number): ResendModel {
     turns,
     tokensMax,
     lines,
-    turnTicks: ticksTo(turns, 5).filter((tick) => tick > 0),
+    turnTicks: ticksTo(turns, 4).filter((tick) => tick > 0),
     tokenTicks: ticksTo(tokensMax, 3),
     summary: series.lines
       .map(

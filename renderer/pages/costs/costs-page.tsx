@@ -64,7 +64,7 @@ function Calculator({ prices }: { prices: PriceList }) {
   const problem = reading.ok ? null : (Object.values(reading.problems)[0] ?? null);
   return (
     <section aria-label="Calculator" className="border-b px-6 pt-2.5 pb-5">
-      <div className="flex items-center gap-8">
+      <div className="flex items-center gap-8 max-[1100px]:gap-4">
         <div className="min-w-0 flex-1">
           <Sentence
             text={text}
@@ -140,7 +140,7 @@ function Headline({ figures }: { figures: Figures }) {
 function Picture({ figures }: { figures: Figures }) {
   const model = useMemo(() => resendModel(figures.series, figures.ask.base), [figures]);
   return (
-    <div className="mt-3 grid items-start gap-x-8 gap-y-4 @min-[860px]:grid-cols-[minmax(0,1fr)_minmax(320px,400px)]">
+    <div className="mt-3 grid items-start gap-x-8 gap-y-4 @min-[860px]:grid-cols-[minmax(0,1fr)_minmax(300px,380px)]">
       <div className="min-w-0">
         <div className="h-80">
           <ResendChart model={model} />

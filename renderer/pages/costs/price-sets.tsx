@@ -45,7 +45,7 @@ export function PriceSets({ prices, onPrices }: PriceSetsProps) {
         <tbody>
           {prices.map((one) => (
             <tr key={priceKey(one.set)} className="border-b align-top text-ink [&>td]:py-1.5 [&>td]:pr-3">
-              <td className="wrap-anywhere">{one.set.name}</td>
+              <td className="min-w-32 wrap-anywhere">{one.set.name}</td>
               <td className="whitespace-nowrap">{one.set.date ?? '–'}</td>
               <td className="text-right whitespace-nowrap">{perMillion(one.set.inputNanoDollarsPerToken)}</td>
               <td className="text-right whitespace-nowrap">{perMillion(one.set.outputNanoDollarsPerToken)}</td>
