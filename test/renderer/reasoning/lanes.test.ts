@@ -20,7 +20,6 @@ import {
   variantLabelOf,
 } from '../../../renderer/format/reasoning.ts';
 import type { LiveCall } from '../../../renderer/stores/engine-state.ts';
-import type { CallSummary } from '../../../shared/contract/calls.ts';
 import { makeOpenCall } from '../support/make.ts';
 import { classicCells, makeCall, makeLaneCell, makeReading, makeReasoningRun, makeSplit } from './make-lanes.ts';
 
@@ -113,8 +112,8 @@ describe('lanes', () => {
 
   test('two steps count together: tokens, time and the picture', () => {
     const call = makeCall({
-      evalCount: 20 as CallSummary['evalCount'],
-      wallMs: 1_000 as CallSummary['wallMs'],
+      evalCount: 20,
+      wallMs: 1_000,
       reasoning: makeReading({
         outcome: 'answered',
         cause: null,
@@ -127,7 +126,7 @@ describe('lanes', () => {
         thinkingTokens: 256,
         promptEvalCount: 30,
         wallMs: 7_000,
-      } as CallSummary['askedAfter'],
+      },
     });
     const [lane] = laneSetOf([makeLaneCell('two', { thinkingCap: { tokensMax: 256, then: 'ask-again' } }, call)]).lanes;
     if (lane === undefined) throw new Error('no lane');
@@ -141,7 +140,7 @@ describe('lanes', () => {
     const call = makeCall({
       ending: 'refused',
       evalCount: null,
-      wallMs: 12 as CallSummary['wallMs'],
+      wallMs: 12,
       error: '"gemma3:270m" does not support thinking',
       reasoning: makeReading({ outcome: 'refused', cause: 'capability', places: [], split: null }),
     });
@@ -157,8 +156,8 @@ describe('lanes', () => {
 
   test('the first answer token: by pace and split where it was not seen, and null without an answer', () => {
     const answered = makeCall({
-      evalCount: 400 as CallSummary['evalCount'],
-      evalDurationMs: 10_000 as CallSummary['evalDurationMs'],
+      evalCount: 400,
+      evalDurationMs: 10_000,
       reasoning: makeReading({ outcome: 'answered', answerCharacters: 20, split: makeSplit(360, 40) }),
     });
     expect(firstAnswerMs(answered, null)).toEqual({ atMs: 9_800, seen: false });

@@ -5,7 +5,10 @@ import type { ReasoningCell, ReasoningRun } from '../../../shared/contract/exper
 import type { CellKey } from '../../../shared/contract/ids.ts';
 import { callId, makeSummary } from '../support/make.ts';
 
-export function makeReading(patch: Partial<CallReasoning> = {}): CallReasoning {
+/** Numbers of tests carry no units. */
+type Loose<Whole> = { readonly [Key in keyof Whole]?: unknown };
+
+export function makeReading(patch: Loose<CallReasoning> = {}): CallReasoning {
   return {
     outcome: 'starved',
     cause: 'cap',
@@ -45,19 +48,20 @@ export function makeSplit(
   } as CallReasoning['split'];
 }
 
-export function makeCall(patch: Partial<CallSummary> = {}): CallSummary {
-  return makeSummary({
-    evalCount: 8_000 as CallSummary['evalCount'],
+export function makeCall(patch: Loose<CallSummary> = {}): CallSummary {
+  const whole: Loose<CallSummary> = {
+    evalCount: 8_000,
     numPredict: 8_000,
-    wallMs: 216_800 as CallSummary['wallMs'],
-    evalDurationMs: 216_800 as CallSummary['evalDurationMs'],
-    timeToFirstTokenMs: 800 as CallSummary['timeToFirstTokenMs'],
+    wallMs: 216_800,
+    evalDurationMs: 216_800,
+    timeToFirstTokenMs: 800,
     doneReason: 'length',
     answerHead: '',
     error: null,
     reasoning: makeReading(),
     ...patch,
-  });
+  };
+  return makeSummary(whole as Partial<CallSummary>);
 }
 
 export function makeLaneCell(
@@ -99,9 +103,9 @@ export function classicCells(repeats = 1): ReasoningCell[] {
       makeCall({
         think: false,
         numPredict: 2_000,
-        evalCount: 2_000 as CallSummary['evalCount'],
-        wallMs: 54_200 as CallSummary['wallMs'],
-        evalDurationMs: 54_200 as CallSummary['evalDurationMs'],
+        evalCount: 2_000,
+        wallMs: 54_200,
+        evalDurationMs: 54_200,
         answerHead: '<think>\nOkay, is 1000003 prime?',
         reasoning: makeReading({
           places: ['answer-tagged'],
@@ -117,9 +121,9 @@ export function classicCells(repeats = 1): ReasoningCell[] {
       { numPredict: 256 },
       makeCall({
         numPredict: 256,
-        evalCount: 256 as CallSummary['evalCount'],
-        wallMs: 6_900 as CallSummary['wallMs'],
-        evalDurationMs: 6_900 as CallSummary['evalDurationMs'],
+        evalCount: 256,
+        wallMs: 6_900,
+        evalDurationMs: 6_900,
         reasoning: makeReading({ split: makeSplit(256, 0) }),
       }),
     );
