@@ -90,7 +90,8 @@ function Picture({ picture }: { picture: RenderPicture }) {
 
 const words = { kept: 'kept', dropped: 'dropped', cut: 'cut', unknown: 'not known' } as const;
 const ROWS_MAX = 200;
-/** So many neighbours of one fate stand in one row. */
+/** In a longer conversation more than a few neighbours of one fate stand in one row. */
+const SHORT_MAX = 24;
 const ALONE_MAX = 3;
 
 interface Group {
@@ -108,7 +109,9 @@ function groupsOf(messages: readonly MessagePicture[]): readonly Group[] {
     if (run?.[0]?.kept === message.kept) run.push(message);
     else runs.push([message]);
   }
-  return runs.flatMap((run) => (run.length > ALONE_MAX ? [groupOf(run)] : run.map((message) => groupOf([message]))));
+  return runs.flatMap((run) =>
+    messages.length > SHORT_MAX && run.length > ALONE_MAX ? [groupOf(run)] : run.map((message) => groupOf([message])),
+  );
 }
 
 function groupOf(run: readonly MessagePicture[]): Group {

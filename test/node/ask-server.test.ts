@@ -119,6 +119,8 @@ describe('a prompt counted', () => {
     const request = { ...conversation, numCtx: 4_096 };
     expect((await screen.ask('call.preflight', request)).estimate.source).not.toBe('counted');
     const counted = await screen.ask('call.count', request);
+    const { estimate } = await screen.ask('call.preflight', { ...request, numCtx: 512 });
+    expect(estimate).toMatchObject({ source: 'counted', low: counted.promptTokens, high: counted.promptTokens });
     const record = await screen.call(request);
     expect(counted).toEqual({
       promptTokens: record.reply.promptEvalCount,
@@ -126,8 +128,6 @@ describe('a prompt counted', () => {
       costTokens: counted.promptTokens + 1,
       window: 4_096,
     });
-    const { estimate } = await screen.ask('call.preflight', { ...request, numCtx: 512 });
-    expect(estimate).toMatchObject({ source: 'counted', low: counted.promptTokens, high: counted.promptTokens });
   });
 
   for (const model of ['sim-reader', 'sim-native']) {
@@ -152,10 +152,19 @@ describe('a prompt counted', () => {
     test(`${version}: a server that refuses without a size, or cuts in spite of it, counts in a window that fits`, async () => {
       const screen = await start({ version });
       const counted = await screen.ask('call.count', { ...conversation, numCtx: 512 });
-      expect(counted.how).toBe('evaluated');
+      expect(counted).toMatchObject({ how: 'evaluated', costTokens: counted.promptTokens + 1 });
       expect(counted.promptTokens).toBe((await screen.call({ ...conversation, numCtx: 8_192 })).reply.promptEvalCount);
     });
   }
+
+  test('a refusal for another reason is told in the words of the server, and not tried again', async () => {
+    const screen = await start();
+    expect(await screen.refused('call.count', { ...conversation, think: true })).toMatchObject({
+      code: 'server-error',
+      message: expect.stringContaining('does not support thinking') as string,
+    });
+    expect(screen.simulator.logLines().filter((line) => line.includes('"/api/chat"'))).toHaveLength(1);
+  });
 
   test('no window holds it and the server says no size: not counted, rather than a cut prompt', async () => {
     const screen = await start({ version: '0.11.4' });

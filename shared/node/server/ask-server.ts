@@ -128,10 +128,12 @@ async function count(around: Around, request: CallRequest, signal: CancelSignal)
   for (const window of countWindows(request, subject, sizes.total)) {
     const tried = await tryWindow(around, { ...bare(request), numCtx: window }, subject, sizes, signal);
     if (!tried.ok) return tried;
-    const { end, promptTokens, how, windowRan } = tried.value;
+    const { end, promptTokens, how, windowRan, isRefusedOtherwise } = tried.value;
     costTokens += how === 'refusal' ? 0 : (end.promptEvalCount ?? 0) + (end.evalCount ?? 0);
     if (end.ending === 'aborted') return denied('cancelled', 'Stopped.');
     problem = end.error ?? problem;
+    // What has nothing to do with the window is the same in the next one.
+    if (isRefusedOtherwise) break;
     if (promptTokens === null) continue;
     around.subjects.learnPrompt(request, promptTokens);
     await around.watch.refreshRunning();
@@ -161,6 +163,8 @@ interface Tried {
   readonly promptTokens: number | null;
   readonly how: ExactCount['how'];
   readonly windowRan: number | null;
+  /** Refused, or broken off, for another reason than the size of the prompt. */
+  readonly isRefusedOtherwise: boolean;
 }
 
 async function tryWindow(
@@ -187,8 +191,10 @@ async function tryWindow(
   if (end === null) throw new Error('Broken rule: a model stream always ends with its end');
   const reply = builder.finish(end, 0);
   const refusal = readRefusal(reply);
-  if (refusal !== null) return ok({ end, promptTokens: refusal.needs, how: 'refusal', windowRan: refusal.has });
-  if (end.ending !== 'done') return ok({ end, promptTokens: null, how: 'refusal', windowRan: null });
+  if (refusal !== null)
+    return ok({ end, promptTokens: refusal.needs, how: 'refusal', windowRan: refusal.has, isRefusedOtherwise: false });
+  if (end.ending !== 'done')
+    return ok({ end, promptTokens: null, how: 'refusal', windowRan: null, isRefusedOtherwise: true });
   const running = findRunning((await door.running(signal)) ?? [], request.model, subject.digest);
   const input = truncationInput(request, subject, sizes, reply, running);
   const isWhole = isCounted(classifyTruncation({ ...input, truncate: false }));
@@ -197,5 +203,6 @@ async function tryWindow(
     promptTokens: isWhole ? end.promptEvalCount : null,
     how: 'evaluated',
     windowRan: running?.contextLength ?? null,
+    isRefusedOtherwise: false,
   });
 }

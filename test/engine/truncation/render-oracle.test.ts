@@ -84,6 +84,25 @@ describe('the simulator drops', () => {
   }
 });
 
+test('texts that say nothing about their place leave the edge open', () => {
+  const sent = (texts: readonly string[], system?: string): Sent[] => [
+    ...(system === undefined ? [] : [{ role: 'system' as const, content: system }]),
+    ...texts.map((text): Sent => ({ role: 'user', content: text })),
+  ];
+  for (const [messages, numCtx, layout] of [
+    [sent(['', 'ok ok', 'ok', '!'], 'ok'), 17, 'turns'],
+    [sent(['ok', 'be ok', 'ok', 'ok'], 'ok'), 5, 'chatml'],
+    [sent(['"', 'ok'], 'be ok'), 5, 'chatml'],
+  ] as const) {
+    const { kept, uncut, from } = simulated(messages, layout, numCtx);
+    expect(from).toBeGreaterThan(0);
+    for (const [index, each] of readRenderings({ messages, kept, uncut }).messages.entries()) {
+      const is = index >= from || messages[index]?.role === 'system' ? 'kept' : 'dropped';
+      expect([is, 'unknown']).toContain(each.kept);
+    }
+  }
+});
+
 describe('recorded renderings', () => {
   const read = (name: string): { messages: Sent[]; text: string } => {
     const file = JSON.parse(readFileSync(new URL(`../../fixtures/${name}.json`, import.meta.url), 'utf8')) as {

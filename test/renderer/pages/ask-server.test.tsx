@@ -61,11 +61,11 @@ describe('Count exactly', () => {
 describe('Show what was kept', () => {
   const messages: Message[] = [
     { role: 'system', content: 'You are terse.' },
-    ...Array.from({ length: 6 }, (_, at): Message => ({ role: 'user', content: `Turn ${at}` })),
+    ...Array.from({ length: 30 }, (_, at): Message => ({ role: 'user', content: `Turn ${at}` })),
     { role: 'user', content: 'Which turn?' },
   ];
   const kept = (index: number): RenderPicture['messages'][number]['kept'] =>
-    index === 0 || index > 5 ? 'kept' : 'dropped';
+    index === 0 || index > 25 ? 'kept' : 'dropped';
 
   async function evidence(record: Record<string, unknown>, script: Script = {}): Promise<HTMLButtonElement> {
     drawApp(
@@ -103,8 +103,8 @@ describe('Show what was kept', () => {
     );
     expect(show.title).toContain('No tokens');
     fireEvent.click(show);
-    await screen.findByText('3 of 8 messages kept, 5 dropped.');
-    expect(screen.getByText('2–6').parentElement?.textContent).toContain('dropped');
+    await screen.findByText('7 of 32 messages kept, 25 dropped.');
+    expect(screen.getByText('2–26').parentElement?.textContent).toContain('dropped');
     expect(screen.getByText(/Rendered now\..*exact\./u)).toBeTruthy();
   });
 
