@@ -36,6 +36,8 @@ test('the table as CSV: a header, a row for each model and script, names that ar
   expect(exported('gemma3:270m')).toMatch(
     /^model,simulated,script,samples,samples_seen,characters_per_token,characters_per_token_low,characters_per_token_high,tokens_per_table_token\r\ngemma3:270m,false,latin,1,1,[\d.]+,[\d.]+,[\d.]+,[\d.]+\r\n$/,
   );
+  const [low, median, high] = [6, 5, 7].map((at) => Number(exported('m:1b').split('\r\n')[1]?.split(',')[at]));
+  expect([(low ?? 0) < (median ?? 0), (median ?? 0) < (high ?? 0)]).toEqual([true, true]);
   expect(exported('=1+1:latest')).toContain("\r\n'=1+1:latest,false,");
   expect(exported('m:1b', { profile: 'spreadsheet', separator: ';', decimalMark: ',' })).toMatch(
     /^\ufeffmodel;simulated;[^\r]+\r\nm:1b;false;latin;1;1;"\d,\d+";/,
