@@ -4,8 +4,8 @@
  */
 import { useMemo, useRef } from 'react';
 import { ComposedChart, Scatter, XAxis, YAxis, usePlotArea, useXAxisScale, useYAxisScale } from 'recharts';
-import { count, short } from '../format/numbers.ts';
-import { spreadLabels } from './resend-model.ts';
+import { count } from '../format/numbers.ts';
+import { largeWord, spreadLabels } from './resend-model.ts';
 import type { ResendLine, ResendModel } from './resend-model.ts';
 import { useSize } from './use-size.ts';
 
@@ -62,7 +62,7 @@ function Layer({ model }: { model: ResendModel }) {
           <g key={tick}>
             <path d={`M${area.x} ${y(tick)}H${right}`} stroke="var(--line)" />
             <text x={area.x - 6} y={y(tick) + 4} textAnchor="end">
-              {short(tick)}
+              {largeWord(tick)}
             </text>
           </g>
         ))}
@@ -86,8 +86,14 @@ function Layer({ model }: { model: ResendModel }) {
             strokeLinejoin="round"
             {...lineLook(line)}
           />
+          <circle
+            cx={right}
+            cy={y(line.end)}
+            r={line.kind === 'resent' ? 3 : 2}
+            fill={line.kind === 'resent' ? 'var(--budget)' : 'var(--ink-3)'}
+          />
           <path
-            d={`M${right + 2} ${y(line.end)}L${right + 12} ${(labels[index] ?? 0) - 2}`}
+            d={`M${right + 5} ${y(line.end)}L${right + 12} ${(labels[index] ?? 0) - 2}`}
             fill="none"
             stroke="var(--line-field)"
           />
@@ -95,7 +101,7 @@ function Layer({ model }: { model: ResendModel }) {
             {count(line.end)}
           </text>
           <text x={right + 16} y={(labels[index] ?? 0) + 15} fill="var(--ink-3)" fontSize={11}>
-            {`${count(line.size)} a turn, ${line.kind === 'resent' ? 're-sent' : 'sent once'}`}
+            {`${largeWord(line.size)} a turn, ${line.kind === 'resent' ? 're-sent' : 'sent once'}`}
           </text>
         </g>
       ))}

@@ -1,6 +1,6 @@
 /** What the resend chart draws: for each size a curve of all tokens sent so far, and below it the same tokens sent once. */
 import type { ResendSeries } from '../../shared/contract/costs.ts';
-import { count } from '../format/numbers.ts';
+import { count, short } from '../format/numbers.ts';
 
 export interface ResendLine {
   readonly key: string;
@@ -48,6 +48,12 @@ export function resendModel(series: ResendSeries, base: number): ResendModel {
       )
       .join('; '),
   };
+}
+
+/** 500, 40k, 7.7M, 2bn, 1.5tn: room on a chart is short. */
+export function largeWord(value: number): string {
+  if (value >= 1e12) return `${Math.round(value / 1e11) / 10}tn`;
+  return value >= 1e9 ? `${Math.round(value / 1e8) / 10}bn` : short(value);
 }
 
 /** 0 and whole multiples of 1, 2 or 5 times a power of ten, `parts` or a few more of them, up to `max`. */

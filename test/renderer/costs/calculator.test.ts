@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { CallsCost, ConversationCost, ResendSeries } from '../../../shared/contract/costs.ts';
 import { resendSeriesSchema } from '../../../shared/contract/costs.ts';
-import { resendModel, spreadLabels, ticksTo } from '../../../renderer/charts/resend-model.ts';
+import { largeWord, resendModel, spreadLabels, ticksTo } from '../../../renderer/charts/resend-model.ts';
 import {
   calculatorPresets,
   firstCalculator,
@@ -111,6 +111,16 @@ describe('the curve', () => {
     expect(model.summary).toBe(
       '500 tokens a turn: 10,500 tokens sent over 3 turns; 900 tokens a turn: 11,700 tokens sent over 3 turns',
     );
+  });
+
+  test('large sums have short words on the axis', () => {
+    expect([500, 40_000, 7_660_000, 2_000_000_000, 1_500_000_000_000].map(largeWord)).toEqual([
+      '500',
+      '40k',
+      '7.7M',
+      '2bn',
+      '1.5tn',
+    ]);
   });
 
   test('property: ticks are few, rise evenly and stay on the axis', () => {
