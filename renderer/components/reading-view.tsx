@@ -24,7 +24,6 @@ export function ReadingView({ reading, headline }: { readonly reading: CallReaso
           <span className="figure min-w-0 whitespace-normal! wrap-anywhere">{headline}</span>
         </div>
         <p className="mt-1 wrap-anywhere text-ink">{readingSentence(reading)}</p>
-        <p className="lab">{readingWord(reading)}</p>
       </div>
       <Split reading={reading} />
       <dl className="grid grid-cols-[104px_minmax(0,1fr)] text-table leading-5">

@@ -49,7 +49,8 @@ export function HistoryPage() {
   return (
     <Page title="History" note="everything that ran, found by word">
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-        <div className="flex flex-none flex-wrap items-center gap-2 border-b px-6 py-2">
+        {/* In one line with and without the pane: a table that moved would turn a double click into two rows. */}
+        <div className="flex flex-none items-center gap-2 border-b px-6 py-2 max-[1100px]:flex-wrap">
           <label className="field flex max-w-md items-center gap-2">
             <Search size={14} strokeWidth={1.75} aria-hidden="true" className="text-ink-3" />
             <span className="sr-only">Search</span>
@@ -73,7 +74,7 @@ export function HistoryPage() {
           </label>
           <Filters value={filter} onValue={setFilter} />
           <span className="flex-1" />
-          <span className="lab">{counted(rows.length, 'row')}</span>
+          <span className="lab flex-none">{counted(rows.length, 'row')}</span>
         </div>
         <div className="min-h-0 flex-1">
           <DataTable
@@ -175,7 +176,7 @@ const filterWords: Record<HistoryFilter, string> = {
 
 function Filters({ value, onValue }: { value: HistoryFilter; onValue: (value: HistoryFilter) => void }) {
   return (
-    <div role="radiogroup" aria-label="Show" className="flex flex-wrap gap-1">
+    <div role="radiogroup" aria-label="Show" className="flex flex-none gap-1 max-[1100px]:flex-wrap">
       {historyFilters.map((filter) => (
         <button
           key={filter}
@@ -185,7 +186,7 @@ function Filters({ value, onValue }: { value: HistoryFilter; onValue: (value: Hi
           onClick={() => {
             onValue(filter);
           }}
-          className={`h-6 rounded border px-2 text-table ${filter === value ? 'border-ink bg-pick font-semibold text-ink' : 'border-line text-ink-2 hover:bg-pick'}`}
+          className={`h-6 flex-none rounded border px-2 text-table whitespace-nowrap ${filter === value ? 'border-ink bg-pick font-semibold text-ink' : 'border-line text-ink-2 hover:bg-pick'}`}
         >
           {filterWords[filter]}
         </button>
