@@ -42,6 +42,7 @@ export function CalibrationPanel() {
         Every call that the server read whole teaches the true ratio of its model, and the band gets narrower: few
         samples, wide band.
       </p>
+      <h3 className="font-semibold text-ink">Before anything is learned, estimated</h3>
       <Starts views={startViews(list.startValues, list.rows)} />
       <h3 className="font-semibold text-ink">Learned, counted by the server</h3>
       {views.length === 0 ? (
@@ -107,7 +108,7 @@ function Starts({ views }: { views: readonly StartView[] }) {
         <tr className="border-b text-left text-ink-3 [&>th]:py-1 [&>th]:pr-3 [&>th]:font-normal">
           <th>kind of text</th>
           <th>sample</th>
-          <th className="text-right">characters a token, estimated</th>
+          <th className="text-right">characters a token</th>
           <th>band</th>
           <th className="w-40" aria-hidden="true" />
         </tr>
