@@ -63,10 +63,14 @@ test('the default experiment on a model that thinks for ever: three settings, no
 test('repeats fill a strip, a run is stopped and goes on where it was', async () => {
   const simulator = await simulated(0.02);
   const host = await spillway.start(['--ollama', simulator.url]);
-  const page = await spillway.open(`${host.link}#reasoning`);
+  const page = await spillway.open(`${host.link}#live`);
+  await page.locator('h1').click();
+  await page.keyboard.press('g');
+  await page.keyboard.press('r');
   await choose(page, 'sim-overthink:latest');
   await fill(page, 'Repeats', '3');
-  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.locator('h1').click();
+  await page.keyboard.press('Space');
   await page.getByText(/ [2-8] of 10 calls/).waitFor();
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByRole('button', { name: /^Resume/ }).click();
