@@ -6,6 +6,7 @@ import { count, counted, duration, roughDuration } from '../../format/numbers.ts
 import { useClient } from '../../stores/engine-context.ts';
 import { variantLabelOf } from '../../format/reasoning.ts';
 import { phaseWords, useLivePhase } from '../../stores/stored-run.ts';
+import { CapsFound } from './cap-search.tsx';
 import { draft, useDraft } from './draft.ts';
 import type { FormField, FormText } from './form-text.ts';
 import { laneName, settingsThatAnswer } from './lanes.ts';
@@ -58,6 +59,7 @@ export function ExperimentHead(props: ExperimentHeadProps) {
           {run === null ? null : <Progress run={run} cells={cells} />}
         </div>
         <Warnings {...props} />
+        <CapsFound run={run} />
       </div>
       <Headline lanes={lanes} />
       {running ? (

@@ -15,6 +15,7 @@ export const formFields = [
   'prompt',
   'system',
   'variants',
+  'capSearch',
   'repeats',
   'numCtx',
   'temperature',
@@ -31,6 +32,25 @@ export interface FormVariant {
   readonly then: 'stop' | 'ask-again';
 }
 
+/** The search for the smallest cap that answers, as it is typed. */
+export interface FormCapSearch {
+  readonly think: Think;
+  readonly capMin: string;
+  readonly capMax: string;
+  readonly inARow: string;
+  readonly within: string;
+  readonly runsMax: string;
+}
+
+export const usualCapSearch: FormCapSearch = {
+  think: true,
+  capMin: '16',
+  capMax: '8,000',
+  inARow: '3',
+  within: '16',
+  runsMax: '60',
+};
+
 export interface FormText {
   readonly name: string;
   readonly models: readonly string[];
@@ -39,6 +59,8 @@ export interface FormText {
   /** Turns before the prompt, as a stored run has them. */
   readonly messages: readonly Message[];
   readonly variants: readonly FormVariant[];
+  /** null = no search. */
+  readonly capSearch: FormCapSearch | null;
   readonly repeats: string;
   /** Empty or `default` = the server's. */
   readonly numCtx: string;
@@ -64,6 +86,7 @@ export function readForm(form: FormText): FormReading {
   if (form.models.length === 0) problems.models = 'models: choose at least one.';
   if (form.prompt.trim() === '') problems.prompt = 'prompt: write what is to be asked.';
   const variants = take('variants', readVariants(form.variants));
+  const findCap = form.capSearch === null ? undefined : take('capSearch', readCapSearch(form.capSearch));
   const repeats = take('repeats', readWhole('repeats', form.repeats));
   const numCtx = take('numCtx', readWindow(form.numCtx));
   const temperature = take('temperature', readDecimal('temperature', form.temperature));
@@ -82,6 +105,7 @@ export function readForm(form: FormText): FormReading {
     stream: form.stream,
     logprobs: form.logprobs,
     warmUp: form.warmUp,
+    ...(findCap === undefined ? {} : { findCap }),
     ...(form.timeoutMs === null ? {} : { timeoutMs: form.timeoutMs }),
   });
   if (parsed.success) return { ok: true, experiment: parsed.data };
@@ -103,6 +127,7 @@ export function formOf(experiment: ReasoningExperiment): FormText {
       thinkingCap: thinkingCap === undefined ? '' : count(thinkingCap.tokensMax),
       then: thinkingCap?.then ?? 'stop',
     })),
+    capSearch: capSearchOf(experiment.findCap),
     repeats: String(experiment.axes.repeats),
     numCtx: experiment.numCtx === null ? 'default' : count(experiment.numCtx),
     temperature: String(experiment.temperature),
@@ -112,6 +137,29 @@ export function formOf(experiment: ReasoningExperiment): FormText {
     warmUp: experiment.warmUp,
     timeoutMs: experiment.timeoutMs ?? null,
   };
+}
+
+function capSearchOf(findCap: ReasoningExperiment['findCap']): FormCapSearch | null {
+  if (findCap === undefined) return null;
+  const { think, capMin, capMax, inARow, within, runsMax } = findCap;
+  return {
+    think,
+    capMin: count(capMin),
+    capMax: count(capMax),
+    inARow: String(inARow),
+    within: count(within),
+    runsMax: String(runsMax),
+  };
+}
+
+function readCapSearch({ think, ...texts }: FormCapSearch): object | Problem {
+  const read: Record<string, unknown> = { think };
+  for (const [name, text] of Object.entries(texts)) {
+    const value = readCount(text.trim(), 1_000);
+    if (value === null) return new Problem(`cap search: ${shown(text)} is not a whole number. Write 2000 or 8k.`);
+    read[name] = value;
+  }
+  return read;
 }
 
 export function variantWord({ think, cap, thinkingCap, then }: FormVariant): string {
@@ -132,6 +180,7 @@ export function fieldOf(path: string | undefined): FormField {
 const paths: readonly (readonly [string, FormField])[] = [
   ['axes.models', 'models'],
   ['axes.variants', 'variants'],
+  ['findCap', 'capSearch'],
   ['axes.repeats', 'repeats'],
   ['prompt', 'prompt'],
   ['messages', 'prompt'],

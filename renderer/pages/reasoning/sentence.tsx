@@ -2,6 +2,7 @@
 import { ModelsEditor, ModelsWord } from '../../components/models-editor.tsx';
 import { Help, ListBox, Slot, Suggestions, Together } from '../../components/slot.tsx';
 import { useEngine } from '../../stores/engine-context.ts';
+import { CapSearchSlot } from './cap-search.tsx';
 import { draft } from './draft.ts';
 import { variantsWord } from './form-text.ts';
 import type { FormField, FormText } from './form-text.ts';
@@ -173,6 +174,7 @@ export function Settings({ form, problems, disabled }: Omit<SentenceProps, 'thin
         />
         <Help text="With them, thinking and answer are counted token by token. Servers before 0.12.11 do not have them; the split is then an estimate and says so." />
       </Slot>
+      <CapSearchSlot value={form.capSearch} problem={problems.capSearch ?? null} disabled={disabled} />
       <Slot label="Warm-up" value={form.warmUp ? 'with a warm-up' : 'no warm-up'} disabled={disabled} small>
         <Check
           text="One short call before each model"

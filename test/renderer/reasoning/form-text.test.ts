@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formOf, readForm, variantsWord } from '../../../renderer/pages/reasoning/form-text.ts';
+import { formOf, readForm, usualCapSearch, variantsWord } from '../../../renderer/pages/reasoning/form-text.ts';
 import type { FormText, FormVariant } from '../../../renderer/pages/reasoning/form-text.ts';
 import { reasoningExperimentSchema } from '../../../shared/contract/reasoning.ts';
 import { makeReasoningRun } from './make-lanes.ts';
@@ -43,6 +43,17 @@ test('an experiment survives being written as a sentence', () => {
       ),
       repeats: fc.integer({ min: 1, max: 100 }),
     }),
+    findCap: fc.option(
+      fc.record({
+        think: thinks,
+        capMin: fc.integer({ min: 1, max: 500 }),
+        capMax: fc.integer({ min: 500, max: 10_000_000 }),
+        inARow: fc.integer({ min: 1, max: 20 }),
+        within: fc.integer({ min: 1, max: 1_000_000 }),
+        runsMax: fc.integer({ min: 1, max: 500 }),
+      }),
+      { nil: undefined },
+    ),
     numCtx: fc.option(fc.integer({ min: 1, max: 10_000_000 })),
     seed: fc.nat(2_147_483_000),
     logprobs: fc.boolean(),
@@ -72,6 +83,9 @@ describe('what cannot be read is a problem of its field', () => {
     [{ variants: [variant({ cap: 'lots' })] }, /^variants: "lots" is not a number/u],
     [{ variants: [variant({ thinkingCap: 'x' })] }, /^variants: "x" is not a number/u],
     [{ variants: [variant({ thinkingCap: '0' })] }, /thinking cap must be at least 1/u],
+    [{ capSearch: { ...usualCapSearch, capMin: 'few' } }, /^cap search: "few" is not a whole number/u],
+    [{ capSearch: { ...usualCapSearch, capMin: '9000' } }, /smallest cap/u],
+    [{ capSearch: { ...usualCapSearch, inARow: '0' } }, /findCap\.inARow/u],
     [{ repeats: '0' }, /repeats/iu],
     [{ numCtx: 'wide' }, /^num_ctx: "wide"/u],
     [{ temperature: 'hot' }, /^temperature: /u],

@@ -108,6 +108,19 @@ describe('before a run', () => {
     expect(asked(app, 'reasoning.start')).toEqual([]);
   });
 
+  test('the search for the smallest cap is switched on in the sentence, and goes out with it', async () => {
+    const app = await draw(null, []);
+    fireEvent.click(await screen.findByRole('button', { name: /^Cap search: no cap search/u }));
+    fireEvent.click(await screen.findByRole('checkbox', { name: 'Find the smallest cap that answers' }));
+    fireEvent.change(await screen.findByLabelText('to, tokens'), { target: { value: '4k' } });
+    await screen.findByRole('button', { name: /^Cap search: smallest cap, think on, 16 to 4k/u, hidden: true });
+    await waitFor(() =>
+      expect(asked(app, 'reasoning.plan').at(-1)).toMatchObject({
+        findCap: { think: true, capMin: 16, capMax: 4_000, inARow: 3 },
+      }),
+    );
+  });
+
   test('no server: the page says so with ways on', async () => {
     await draw(null, [], {}, { server: makeServer({ state: 'down', models: [], problem: 'Nothing answers.' }) });
     await screen.findByText('No Ollama at 127.0.0.1:11434');
@@ -229,6 +242,30 @@ describe('a run', () => {
     });
     await screen.findByText('2,000 tokens, 54.2 s, no answer');
     expect(screen.getByLabelText('Texts of off / 2,000').textContent).toContain('<think>Okay more');
+  });
+
+  test('what a cap search came to is said in a sentence', async () => {
+    const run = makeReasoningRun('run-1');
+    const searched = {
+      ...run,
+      experiment: {
+        ...run.experiment,
+        findCap: { think: true, capMin: 16, capMax: 8_000, inARow: 3, within: 16, runsMax: 60 },
+      },
+    };
+    const cap = {
+      model: 'm',
+      think: true,
+      state: 'found',
+      cap: 1_024,
+      notEnough: 1_008,
+      runsMade: 21,
+      sentence: 'think on: 1,024 answered 3 times in a row.',
+    };
+    await draw(searched as never, classicCells(), {
+      'reasoning.summary': ({ runId: id }) => ok({ runId: id, lanes: [], caps: [cap] } as never),
+    });
+    await screen.findByText('think on: 1,024 answered 3 times in a row.');
   });
 
   test('an interrupted run offers to go on with what has no result', async () => {
