@@ -241,7 +241,10 @@ describe('a run', () => {
       app.transport.emit({ type: 'cell-changed', runId: run.id, cell: first });
     });
     await screen.findByText('2,000 tokens, 54.2 s, no answer');
-    expect(screen.getByLabelText('Texts of off / 2,000').textContent).toContain('<think>Okay more');
+    // What streamed comes back a drawing later than the figures of the end.
+    await waitFor(() =>
+      expect(screen.getByLabelText('Texts of off / 2,000').textContent).toContain('<think>Okay more'),
+    );
   });
 
   test('what a cap search came to is said in a sentence', async () => {
