@@ -286,6 +286,16 @@ const cases: readonly (readonly [Row, Case[1], Case[2]])[] = [
   ],
   [
     'num_predict 0',
+    'is no cap: the window ends it where it cannot shift',
+    () => {
+      const reply = { promptEvalCount: 12, evalCount: 500, doneReason: 'length' };
+      expectPrompt({ numPredict: 0, reply }, { kinds: ['window-full'], confidence: 'certain' });
+      const settings = { numPredict: 0, window: 512 };
+      expect(read({ thinking: 'Let me see. '.repeat(90), settings, end: reply })).toMatchObject({ cause: 'window' });
+    },
+  ],
+  [
+    'num_predict 0',
     'native: one token',
     () =>
       expectPrompt(

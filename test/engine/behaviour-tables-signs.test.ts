@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   type Case,
+  type Change,
   expectPrompt,
   halved,
   history,
@@ -136,6 +137,25 @@ const signs: readonly Case[] = [
         { windowRunning: 300, numCtxRequested: 300, reply: { promptEvalCount: 30, evalCount: 400 } },
         { kinds: ['intact'], shifts: 0 },
       ),
+  ],
+  [
+    'count fell although the history grew',
+    'alone decides where the estimate leaves it open',
+    () => {
+      const close: Change = {
+        texts: [
+          ['user', prose(4)],
+          ['assistant', prose(22)],
+          ['user', prose(1)],
+        ],
+        reply: { promptEvalCount: 440 },
+      };
+      expect(promptVerdict(close).kinds).not.toContain('messages-dropped');
+      expectPrompt(
+        { ...close, previous: { promptEvalCount: 490, characters: 2_000 } },
+        { kinds: ['messages-dropped'], confidence: 'likely' },
+      );
+    },
   ],
   [
     'count fell although the history grew',

@@ -97,6 +97,13 @@ const paths: readonly (readonly [string, Way, Change, Expected])[] = [
     { promptPath: 'native', texts: [['user', prose(14)]], reply: { promptEvalCount: 259 } },
     wentThrough,
   ],
+  // A setting of the server can overrule the path that the model describes: the count of a cut is believed, and not called certain.
+  [
+    'chat, native',
+    ways[0],
+    { promptPath: 'native', texts: one, reply: { promptEvalCount: 259 } },
+    { kinds: ['halved'], confidence: 'likely' },
+  ],
   ['chat, native', ways[1], { promptPath: 'native', texts: one, reply: nestedReply }, refusedWhole],
   ['chat, native', ways[2], { promptPath: 'native', texts: one, reply: nestedReply }, refusedWhole],
   [
