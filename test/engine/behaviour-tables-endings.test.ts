@@ -219,6 +219,18 @@ const cases: readonly (readonly [Row, Case[1], Case[2]])[] = [
     },
   ],
   [
+    'unknown role',
+    'in a conversation that fits by far too',
+    () => {
+      const texts = [
+        ['narrator', prose(3)],
+        ['user', 'Hi.'],
+      ] as const;
+      expectPrompt({ texts, reply: { promptEvalCount: 10 } }, { kinds: ['unknown'], confidence: 'likely', lost: null });
+      expectPrompt({ texts, reply: { promptEvalCount: 74 } }, { kinds: ['intact'], kept: 74 });
+    },
+  ],
+  [
     'two names over the same weights',
     'the only running window is taken',
     () => {

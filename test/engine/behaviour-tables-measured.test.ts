@@ -233,6 +233,21 @@ const cases: readonly (readonly [Row, Case[1], Case[2]])[] = [
   ],
   [
     '/v1/chat/completions',
+    'the window that was asked for is not taken for the one that ran',
+    () =>
+      expectPrompt(
+        {
+          route: 'v1-chat',
+          texts: [['user', prose(400)]],
+          numCtxRequested: 16_384,
+          windowRunning: null,
+          reply: { promptEvalCount: 2_051 },
+        },
+        { kinds: ['halved'], confidence: 'likely', kept: 2_051 },
+      ),
+  ],
+  [
+    '/v1/chat/completions',
     'a native model refuses',
     () => {
       const reply = {

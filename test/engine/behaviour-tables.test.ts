@@ -13,6 +13,7 @@ import {
   longText,
   nestedReply,
   one,
+  promptVerdict,
   prose,
 } from './behaviour-cases.ts';
 
@@ -157,6 +158,16 @@ const paths: readonly (readonly [string, Way, Change, Expected])[] = [
 describe('what each path does when too long', () => {
   test.each(paths)('%s, %s: case %#', (_row, way, change, expected) => {
     expectPrompt({ ...change, ...flags[way] }, expected);
+  });
+
+  test('chat, rendered, with images, messages dropped: the size of the whole is not known, so no limit of the model is blamed', () => {
+    const texts = [
+      ['user', prose(30)],
+      ['assistant', 'Noted.'],
+      ['user', 'Hi.'],
+    ] as const;
+    const verdict = promptVerdict({ ...images, texts, reply: { promptEvalCount: 300 } });
+    expect([verdict.kinds, verdict.next]).toEqual([['messages-dropped'], 'Shorten the text, or raise num_ctx.']);
   });
 
   test('every row has a case in every column', () => {

@@ -10,7 +10,10 @@ import { number, percentOf } from './wording.ts';
 
 export function readHistory(situation: Situation, counted: number, window: number): PromptReading {
   const { low, likely, high, input } = situation;
+  // A message whose role no template knows vanishes from a prompt of any size.
+  const mayVanish = strangeRole(input) !== null && countsWholePrompt(input.serverVersion);
   if (high <= window) {
+    if (mayVanish) return withoutDrop(situation, counted, window);
     return intact(
       counted,
       'certain',

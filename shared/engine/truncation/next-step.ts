@@ -34,8 +34,11 @@ function withWindow(situation: Situation, fits: number): string {
 }
 
 function tooLong(situation: Situation): string {
-  const { trainedContext } = situation.input;
-  return trainedContext === null
+  const { trainedContext, messages, hasUncountedParts, reply } = situation.input;
+  // Where the size of the whole is not known, no window was found to be too small for the model.
+  const isSizeKnown = reply.needs !== null || (messages.length > 0 && !hasUncountedParts);
+  const isAtMost = trainedContext !== null && situation.window !== null && situation.window >= trainedContext;
+  return trainedContext === null || !(isSizeKnown || isAtMost)
     ? 'Shorten the text, or raise num_ctx.'
     : `Shorten the text: the model was trained for ${number(trainedContext)} tokens.`;
 }
