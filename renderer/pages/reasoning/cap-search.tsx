@@ -39,14 +39,19 @@ export function CapSearchSlot({
       </label>
       {value === null ? null : (
         <div className="grid grid-cols-2 gap-2">
-          <Choice
-            label="think"
-            value={wordOf(value.think)}
-            options={thinks.map((word) => ({ value: word, text: word }))}
-            onValue={(word) => {
-              change({ think: word === 'on' ? true : word === 'off' ? false : word });
-            }}
-          />
+          <Field label="think" code>
+            {({ id }) => (
+              <Choice
+                id={id}
+                label="think of the search"
+                value={wordOf(value.think)}
+                options={thinks.map((word) => ({ value: word, text: word }))}
+                onValue={(word) => {
+                  change({ think: word === 'on' ? true : word === 'off' ? false : word });
+                }}
+              />
+            )}
+          </Field>
           {boxes.map(([name, label]) => (
             <Field key={name} label={label}>
               {({ id }) => (
