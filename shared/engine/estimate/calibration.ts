@@ -54,11 +54,15 @@ export interface RatioSample {
 /** Tokens of template a message: about 8 measured, before anything is learned. */
 export const TEMPLATE_TOKENS = 8;
 
+/** No prompt is larger; beyond it a count is a fault, and rounding would lose it. */
+const SAMPLE_TOKENS_MAX = 1_000_000_000;
+
 /** Returns `previous` itself where the sample teaches nothing: seen before, too short, or further off than any vocabulary can be. */
 export function learnRatio(previous: LearnedRatio | null, sample: RatioSample): LearnedRatio {
   const before = previous ?? { scripts: {} };
   const { messages = 1, countedTokens: counted } = sample;
-  if (![sample.tableTokens, counted, messages].every((value) => Number.isFinite(value) && value >= 0)) return before;
+  if (![sample.tableTokens, counted, messages].every((value) => value >= 0 && value <= SAMPLE_TOKENS_MAX))
+    return before;
   const text = Math.max(0, sample.tableTokens - TEMPLATE_TOKENS * messages);
   if (sample.messages === 1 && text <= TEMPLATE_TEXT_MAX) return withTemplate(before, counted - text);
   if (counted < COUNTED_TOKENS_MIN || text < TEXT_TOKENS_MIN) return before;
@@ -206,19 +210,23 @@ function isCountedText(value: unknown): value is CountedText {
 }
 
 function rowOf(model: string, script: Script, ratio: ScriptRatio, template: TemplateRatio | undefined): CalibrationRow {
-  const told = recentOf(ratio).filter((one) => one.characters !== null && one.characters > 0);
+  const perToken = (one: CountedText): number => (one.characters ?? 0) / textTokens(one, template);
+  // The rarest letters take a few tokens each; what counts more than twenty for one is no text that a row could describe.
+  const told = recentOf(ratio).filter((one) => perToken(one) >= CHARACTERS_PER_TOKEN_MIN);
   const base = { model, script, samples: ratio.weight, samplesSeen: ratio.seen ?? ratio.weight, factor: ratio.factor };
   if (told.length === 0) return { ...base, median: null, low: null, high: null };
-  const found = medianOf(told.map((one) => (one.characters ?? 0) / textTokens(one, template)));
+  const found = medianOf(told.map(perToken));
   const unsure = unsureOf(found);
   return {
     ...base,
     median: found.factor,
-    low: round(found.factor / (1 + unsure)),
+    // A band may be wide, it never reaches nothing.
+    low: Math.max(1 / 10_000, round(found.factor / (1 + unsure))),
     high: round(found.factor * (1 + unsure)),
   };
 }
 
+const CHARACTERS_PER_TOKEN_MIN = 0.05;
 const isPlausible = (factor: number): boolean => factor >= FACTOR_MIN && factor <= FACTOR_MAX;
 const isTemplate = (value: number): boolean => Number.isFinite(value) && value >= 0 && value <= TEMPLATE_TOKENS_MAX;
 const clamp = (factor: number): number => Math.min(FACTOR_MAX, Math.max(FACTOR_MIN, factor));

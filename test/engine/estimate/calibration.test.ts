@@ -229,6 +229,17 @@ describe('storage', () => {
     );
   });
 
+  test('thousands of tokens for one character make no row', () => {
+    const learned = learnRatio(null, {
+      script: 'latin',
+      tableTokens: 5_000,
+      countedTokens: 20_000,
+      messages: 0,
+      characters: 1,
+    });
+    expect(calibrationRows([{ model: 'm', learned }])).toMatchObject([{ median: null, low: null, high: null }]);
+  });
+
   test('a ratio stored without samples goes on as one sample', () => {
     const old: LearnedRatio = { scripts: { latin: { factor: 1.3, spread: 0.02, weight: 20 } } };
     expect(estimateText('Requests about parking. '.repeat(50), old).source).toBe('learned');
