@@ -1,12 +1,10 @@
 /** The main job, as a person does it: sweep, watch, stop, go on, export; also over a kill, and with a hostile server. */
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { parse } from 'csv-parse/sync';
-import type { Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { type Simulator, startSimulator } from '../../shared/node/simulator/index.ts';
 import { useConsole } from './console.ts';
+import { exportCsv, fill } from './steps.ts';
 
 const spillway = useConsole();
 const endings: (() => unknown)[] = [];
@@ -151,6 +149,8 @@ test('names, answers and errors of a hostile server stay text', async () => {
     .getByText(/^done|^failed/)
     .first()
     .waitFor();
+  // The attack is on the page, as the text that it is.
+  expect(await page.locator('main').innerText()).toContain('<img src=x');
   for (const hash of ['#context', '#history', '#live', '#settings']) {
     await page.goto(host.link.replace(/\?.*/, '') + hash);
     await page.waitForTimeout(200);
@@ -167,23 +167,6 @@ async function simulated(timeScale: number): Promise<Simulator> {
   const simulator = await startSimulator({ port: 0, timeScale });
   endings.push(() => simulator.stop());
   return simulator;
-}
-
-/** Opens a value of the sentence, writes, and closes it again. */
-async function fill(page: Page, label: string, value: string, close = true): Promise<void> {
-  await page.getByRole('button', { name: new RegExp(`^${label}: `) }).click();
-  await page.getByRole('dialog', { name: label }).getByRole('textbox').first().fill(value);
-  if (close) await page.keyboard.press('Escape');
-}
-
-async function exportCsv(page: Page): Promise<Record<string, string>[]> {
-  await page
-    .getByRole('button', { name: /^Export/ })
-    .first()
-    .click();
-  const download = page.waitForEvent('download');
-  await page.getByText('CSV for programs').click();
-  return parse(readFileSync(await (await download).path(), 'utf8'), { columns: true });
 }
 
 /** Every text it can choose is an attempt to run something. */

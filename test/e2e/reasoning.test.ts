@@ -1,10 +1,9 @@
 /** The reasoning experiment as a person does it: run, watch, look at the verdict, take the rows; and what the page says to input. */
-import { readFileSync } from 'node:fs';
-import { parse } from 'csv-parse/sync';
 import type { Page } from 'playwright-core';
 import { afterEach, expect, test } from 'vitest';
 import { type Simulator, startSimulator } from '../../shared/node/simulator/index.ts';
 import { useConsole } from './console.ts';
+import { exportCsv, fill } from './steps.ts';
 
 const spillway = useConsole();
 const endings: (() => unknown)[] = [];
@@ -138,21 +137,4 @@ async function choose(page: Page, model: string): Promise<void> {
   }
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'preset: prime' }).click();
-}
-
-/** Opens a value of the sentence, writes into its first box, and closes it again. */
-async function fill(page: Page, label: string, value: string, close = true): Promise<void> {
-  await page.getByRole('button', { name: new RegExp(`^${label}: `) }).click();
-  await page.getByRole('dialog', { name: label }).getByRole('textbox').first().fill(value);
-  if (close) await page.keyboard.press('Escape');
-}
-
-async function exportCsv(page: Page): Promise<Record<string, string>[]> {
-  await page
-    .getByRole('button', { name: /^Export/ })
-    .first()
-    .click();
-  const download = page.waitForEvent('download');
-  await page.getByText('CSV for programs').click();
-  return parse(readFileSync(await (await download).path(), 'utf8'), { columns: true });
 }

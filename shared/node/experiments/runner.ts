@@ -417,7 +417,8 @@ function otherKind(run: RunSummary): Result<never> {
 function nameOf(experiment: Experiment): string {
   const { models } = experiment.axes;
   const first = (models.length === 1 ? item(models, 0) : `${models.length} models`).slice(0, 100);
-  if (experiment.kind === 'reasoning') return `${first}, ${experiment.axes.variants.length} variants`;
+  if (experiment.kind === 'reasoning')
+    return `${first}, ${experiment.axes.variants.length} ${experiment.axes.variants.length === 1 ? 'variant' : 'variants'}`;
   const { sizes, numCtx } = experiment.axes;
   return `${first}, ${sizes.length} sizes, ${numCtx.length} windows`;
 }
