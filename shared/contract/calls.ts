@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { callIdSchema, cellKeySchema, runIdSchema } from './ids.ts';
 import { estimateSchema, preflightSchema } from './estimates.ts';
+import { callBudgetSchema } from './ledger.ts';
+import { payerSchema } from './plans.ts';
 import { bytesSchema, charactersSchema, millisecondsSchema, tokensSchema } from './units.ts';
 import { needleOutcomeSchema, reasoningVerdictSchema, truncationVerdictSchema } from './verdicts.ts';
 
@@ -70,6 +72,10 @@ export const callRequestSchema = z.strictObject({
   thinkingCap: thinkingCapSchema.optional(),
   /** Asked for where the server has them. */
   logprobs: z.boolean().optional(),
+  /** Who pays; left out = the payer of the settings. */
+  payer: payerSchema.optional(),
+  /** The same key again is the same call: it is sent and charged once. */
+  idempotencyKey: z.string().min(1).max(200).optional(),
 });
 export type CallRequest = z.infer<typeof callRequestSchema>;
 
@@ -157,6 +163,8 @@ export const callRecordSchema = z.strictObject({
   /** Not there on rows of versions that did not judge it; null for a call that never left. */
   reasoning: callReasoningSchema.nullable().optional(),
   askedAfter: askedAfterSchema.nullable().optional(),
+  /** Not there on rows of versions without a ledger; null where nothing was reserved. */
+  budget: callBudgetSchema.nullable().optional(),
 });
 export type CallRecord = z.infer<typeof callRecordSchema>;
 

@@ -3,6 +3,7 @@
  * Each says what was wrong, which field it was (when it was one), and what to do next.
  */
 import { z } from 'zod';
+import { budgetCodes, budgetRefusalSchema } from './ledger.ts';
 
 export const denialCodes = [
   'unknown-request',
@@ -13,6 +14,15 @@ export const denialCodes = [
   'no-server',
   'unknown-model',
   'cloud-model',
+  'body-too-large',
+  'message-too-long',
+  'conversation-too-long',
+  'output-over-cap',
+  'model-not-in-plan',
+  'key-used',
+  'bound-unknown',
+  ...budgetCodes,
+  'ledger-unavailable',
   'unsupported',
   'over-window',
   'server-error',
@@ -33,6 +43,8 @@ export const denialSchema = z.strictObject({
   /** The next step, one sentence. */
   next: z.string().optional(),
   retryAfterMs: z.int().nonnegative().optional(),
+  /** For refusals of a budget: the figures behind it. */
+  budget: budgetRefusalSchema.optional(),
 });
 export type Denial = z.infer<typeof denialSchema>;
 

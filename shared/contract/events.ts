@@ -4,6 +4,14 @@ import { callRequestSchema, callSummarySchema } from './calls.ts';
 import { preflightSchema } from './estimates.ts';
 import { cellSchema, runSummarySchema } from './experiments.ts';
 import { callIdSchema, cellKeySchema, runIdSchema } from './ids.ts';
+import {
+  balanceSchema,
+  budgetAlertSchema,
+  ledgerStateSchema,
+  refusalLineSchema,
+  reservationSchema,
+  stormSchema,
+} from './ledger.ts';
 import { serverLogSchema, serverStatusSchema } from './server.ts';
 import { settingsSchema } from './settings.ts';
 import { millisecondsSchema } from './units.ts';
@@ -47,6 +55,22 @@ export const eventSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('run-opened'), run: runSummarySchema }),
   z.strictObject({ type: z.literal('run-changed'), run: runSummarySchema }),
   z.strictObject({ type: z.literal('cell-changed'), runId: runIdSchema, cell: cellSchema }),
+  /** Balances are of the accounts that the operation touched, as they stand after it. */
+  z.strictObject({
+    type: z.literal('reservation-opened'),
+    reservation: reservationSchema,
+    balances: z.array(balanceSchema),
+  }),
+  z.strictObject({
+    type: z.literal('reservation-closed'),
+    reservation: reservationSchema,
+    balances: z.array(balanceSchema),
+  }),
+  z.strictObject({ type: z.literal('reservation-refused'), line: refusalLineSchema, balances: z.array(balanceSchema) }),
+  z.strictObject({ type: z.literal('budget-alerted'), alert: budgetAlertSchema }),
+  /** The store, the clock, or a limit changed: balances are to be asked for again. */
+  z.strictObject({ type: z.literal('ledger-changed'), state: ledgerStateSchema }),
+  z.strictObject({ type: z.literal('storm-changed'), storm: stormSchema }),
   z.strictObject({
     type: z.literal('notice-raised'),
     level: z.enum(['info', 'warning', 'error']),

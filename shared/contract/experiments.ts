@@ -7,7 +7,10 @@ import { millisecondsSchema, tokensSchema } from './units.ts';
 
 /** A size in characters (number), or in tokens (aimed at with the estimate). */
 export const documentSizeSchema = z.union([
-  z.int('a size must be a whole number of characters').min(100, 'a document has at least 100 characters').max(5_000_000, 'a document has at most 5,000,000 characters'),
+  z
+    .int('a size must be a whole number of characters')
+    .min(100, 'a document has at least 100 characters')
+    .max(5_000_000, 'a document has at most 5,000,000 characters'),
   z.strictObject({ tokens: z.int().min(30).max(2_000_000) }),
 ]);
 export type DocumentSize = z.infer<typeof documentSizeSchema>;
@@ -21,11 +24,20 @@ export const documentSourceSchema = z.discriminatedUnion('kind', [
 export const contextAxesSchema = z.strictObject({
   models: z.array(z.string().trim().min(1).max(500)).min(1, 'choose at least one model').max(50),
   /** 'default' = leave num_ctx to the server. */
-  numCtx: z.array(z.union([z.literal('default'), numCtxSchema])).min(1, 'give at least one window').max(50),
+  numCtx: z
+    .array(z.union([z.literal('default'), numCtxSchema]))
+    .min(1, 'give at least one window')
+    .max(50),
   sizes: z.array(documentSizeSchema).min(1, 'give at least one size').max(100),
   /** Each entry is one variant: one depth, or several needles at several depths. Percent, 0 = first line. */
-  needleDepths: z.array(z.union([z.number().min(0).max(100), z.array(z.number().min(0).max(100)).min(1).max(10)])).min(1).max(50),
-  routes: z.array(z.enum(['chat', 'generate'])).min(1).max(2),
+  needleDepths: z
+    .array(z.union([z.number().min(0).max(100), z.array(z.number().min(0).max(100)).min(1).max(10)]))
+    .min(1)
+    .max(50),
+  routes: z
+    .array(z.enum(['chat', 'generate']))
+    .min(1)
+    .max(2),
   policies: z.array(policySchema).min(1).max(3),
   repeats: z.int().min(1).max(100),
 });

@@ -28,10 +28,40 @@ import { explainInputSchema, explanationSchema } from './explain.ts';
 import { callIdSchema, cellKeySchema, documentIdSchema, runIdSchema } from './ids.ts';
 import { exactCountSchema, renderPictureSchema } from './renders.ts';
 import { reasoningExperimentSchema, reasoningPresets, reasoningSummarySchema } from './reasoning.ts';
+import {
+  auditSchema,
+  balanceSchema,
+  books,
+  ledgerEntrySchema,
+  ledgerOperations,
+  ledgerStateSchema,
+  ledgerViewSchema,
+  stormAskSchema,
+  stormSchema,
+} from './ledger.ts';
+import {
+  amountSchema,
+  budgetScopes,
+  budgetUnits,
+  budgetWindows,
+  directorySchema,
+  nameSchema,
+  planWarningSchema,
+} from './plans.ts';
 import { modelFactsSchema, serverLogSchema, serverStatusSchema } from './server.ts';
 import { settingsPatchSchema, settingsSchema } from './settings.ts';
 
 const nothing = z.strictObject({});
+const bookSchema = z.enum(books);
+const fileSchema = z.strictObject({ name: z.string(), mime: z.string(), rows: z.int(), text: z.string() });
+/** revision rises with every change; a change made from an older one is denied, so that no other change is lost. */
+const directoryViewSchema = z.strictObject({
+  directory: directorySchema,
+  revision: z.int().nonnegative(),
+  warnings: z.array(planWarningSchema),
+  /** Time zones this machine knows. */
+  timeZones: z.array(z.string()),
+});
 
 export const requests = {
   /** First request of every screen, and again after a gap: all that is needed to draw. */
@@ -148,7 +178,7 @@ export const requests = {
   /** The whole table as one file; there is one row for each model and script. */
   'calibration.export': {
     params: exportOptionsSchema,
-    result: z.strictObject({ name: z.string(), mime: z.string(), rows: z.int(), text: z.string() }),
+    result: fileSchema,
   },
 
   'prices.list': { params: nothing, result: priceListSchema },
@@ -173,6 +203,76 @@ export const requests = {
     params: z.strictObject({ priceSet: priceSetNameSchema }),
     result: z.strictObject({ simulated: z.boolean(), today: callsCostSchema, session: callsCostSchema }),
   },
+
+  /** book left out = that of the server in use: simulated for a simulator. */
+  'ledger.get': { params: z.strictObject({ book: bookSchema.optional() }), result: ledgerViewSchema },
+  /** Newest first, from below beforeSeq. */
+  'ledger.journal': {
+    params: z.strictObject({
+      book: bookSchema.optional(),
+      tenant: nameSchema.nullable().default(null),
+      user: nameSchema.nullable().default(null),
+      operations: z
+        .array(z.enum(ledgerOperations))
+        .max(ledgerOperations.length)
+        .default([...ledgerOperations]),
+      account: z.string().max(2_000).nullable().default(null),
+      beforeSeq: z.int().positive().nullable().default(null),
+      limit: z.int().min(1).max(1_000).default(200),
+    }),
+    result: z.strictObject({ entries: z.array(ledgerEntrySchema), hasMore: z.boolean() }),
+  },
+  'ledger.audit': { params: nothing, result: auditSchema },
+  /** Adds to the limit of the period that goes on now. */
+  'ledger.grant': {
+    params: z.strictObject({
+      book: bookSchema.optional(),
+      tenant: nameSchema,
+      scope: z.enum(budgetScopes),
+      name: z.string().trim().min(1).max(500),
+      window: z.enum(budgetWindows),
+      unit: z.enum(budgetUnits),
+      amount: amountSchema.min(1, 'grant at least 1'),
+      reason: z.string().max(500).default(''),
+    }),
+    result: balanceSchema,
+  },
+  /** Read with `export.read`. */
+  'ledger.export': {
+    params: z.strictObject({
+      what: z.enum(['journal', 'balances', 'reservations']),
+      book: bookSchema.optional(),
+      options: exportOptionsSchema,
+    }),
+    result: z.strictObject({ exportId: z.string(), name: z.string(), mime: z.string(), rows: z.int() }),
+  },
+  /** Moves the clock of the simulated book: to an instant, by a time, or back to the real one. Denied for the real book. */
+  'ledger.clock': {
+    params: z.union([
+      z.strictObject({ to: z.iso.datetime() }),
+      z.strictObject({ byMs: z.int().min(-3_200_000_000_000).max(3_200_000_000_000) }),
+      z.strictObject({ reset: z.literal(true) }),
+    ]),
+    result: ledgerStateSchema,
+  },
+
+  'directory.get': { params: nothing, result: directoryViewSchema },
+  'directory.set': {
+    params: z.strictObject({ directory: directorySchema, revision: z.int().nonnegative() }),
+    result: directoryViewSchema,
+  },
+  /** CSV with the columns tenant, user, plan: adds and changes, removes nobody. */
+  'directory.import': {
+    params: z.strictObject({ text: z.string().max(5_000_000) }),
+    result: z.strictObject({ view: directoryViewSchema, added: z.int(), changed: z.int() }),
+  },
+  'directory.export': { params: exportOptionsSchema, result: fileSchema },
+
+  /** In the simulator only: real calls to its port, against two ledgers in memory. One at a time. */
+  'storm.start': { params: stormAskSchema, result: stormSchema },
+  'storm.cancel': { params: z.strictObject({ stormId: z.string() }), result: nothing },
+  /** The last one; null when there was none since the start. */
+  'storm.get': { params: nothing, result: z.strictObject({ storm: stormSchema.nullable() }) },
 
   'reply.explain': { params: explainInputSchema, result: explanationSchema },
 } as const;

@@ -1,6 +1,7 @@
 /** What a person can set. Unknown fields are an error that names the field; every field has its default here. */
 import { z } from 'zod';
 import { priceSetNameSchema } from './costs.ts';
+import { LOCAL_PAYER, payerSchema } from './plans.ts';
 
 const fields = {
   /** Empty = OLLAMA_HOST, else http://127.0.0.1:11434. */
@@ -21,6 +22,15 @@ const fields = {
   firstRunDone: z.boolean(),
   /** What calls would have cost by these prices is shown beside them; null = nothing is. */
   asIfPriceSet: priceSetNameSchema.nullable(),
+  /** Who pays for the console's own calls. */
+  payer: payerSchema,
+  /** Empty = SPILLWAY_REDIS_URL, else the database of this folder. */
+  redisUrl: z.string().max(2_000),
+  /** When the shared ledger is away: refuse every call, or go on with this share of each limit. */
+  redisLoss: z.enum(['refuse', 'local-share']),
+  redisLocalSharePercent: z.int().min(1).max(100),
+  /** `full`: a reservation is on the disk before its call leaves. `normal`: the last ones may be lost with the power. */
+  ledgerSync: z.enum(['full', 'normal']),
 };
 
 export const settingsSchema = z.strictObject({
@@ -38,6 +48,11 @@ export const settingsSchema = z.strictObject({
   simulatorTimeScale: fields.simulatorTimeScale.default(1),
   firstRunDone: fields.firstRunDone.default(false),
   asIfPriceSet: fields.asIfPriceSet.default(null),
+  payer: fields.payer.default(LOCAL_PAYER),
+  redisUrl: fields.redisUrl.default(''),
+  redisLoss: fields.redisLoss.default('refuse'),
+  redisLocalSharePercent: fields.redisLocalSharePercent.default(10),
+  ledgerSync: fields.ledgerSync.default('full'),
 });
 export type Settings = z.infer<typeof settingsSchema>;
 

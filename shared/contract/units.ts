@@ -23,7 +23,8 @@ export const percentSchema = z.number().min(0).max(100) as unknown as z.ZodType<
 
 /** Throws RangeError for anything but a safe integer that is not negative: a wrong count is a bug, not an input. */
 function unit<Unit extends number>(value: number, name: string): Unit {
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`${name} must be a whole number, not negative: ${value}`);
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new RangeError(`${name} must be a whole number, not negative: ${value}`);
   return value as Unit;
 }
 
