@@ -1,5 +1,6 @@
 /** One governed call: what is asked, what came back, what is said about it. */
 import { z } from 'zod';
+import { denialSchema } from './denials.ts';
 import { callIdSchema, cellKeySchema, runIdSchema } from './ids.ts';
 import { estimateSchema, preflightSchema } from './estimates.ts';
 import { callBudgetSchema } from './ledger.ts';
@@ -165,6 +166,8 @@ export const callRecordSchema = z.strictObject({
   askedAfter: askedAfterSchema.nullable().optional(),
   /** Not there on rows of versions without a ledger; null where nothing was reserved. */
   budget: callBudgetSchema.nullable().optional(),
+  /** Why a call never left, with the figures of a budget; null where it was sent. Not there on older rows. */
+  denial: denialSchema.nullable().optional(),
 });
 export type CallRecord = z.infer<typeof callRecordSchema>;
 

@@ -212,5 +212,7 @@ export const planWarningSchema = z.strictObject({
   field: z.string(),
   text: z.string(),
   next: z.string().nullable(),
+  /** The largest value of that field which would not surprise, where there is one. */
+  safe: amountSchema.nullable().optional(),
 });
 export type PlanWarning = z.infer<typeof planWarningSchema>;
