@@ -32,8 +32,9 @@ export function periodOf(window: BudgetWindow, atMs: number, rule: PeriodRule): 
   return period;
 }
 
-/** ISO 8601 UTC with milliseconds, of years 0 to 9999. */
+/** ISO 8601 UTC with milliseconds, of years 0 to 9999; throws for any other number and for parts of a millisecond. */
 export function isoOf(atMs: number): string {
+  must(Number.isInteger(atMs) && atMs >= FIRST_MS && atMs <= LAST_MS, `an instant is whole milliseconds: ${atMs}`);
   const day = Math.floor(atMs / DAY_MS);
   const rest = atMs - day * DAY_MS;
   const { year, month, date } = civilOf(day);
@@ -43,22 +44,27 @@ export function isoOf(atMs: number): string {
   return `${pad(year, 4)}-${pad(month, 2)}-${pad(date, 2)}T${pad(hours, 2)}:${pad(minutes, 2)}:${pad(seconds, 2)}.${pad(rest % 1_000, 3)}Z`;
 }
 
-/** Of an ISO 8601 UTC text such as clocks give it; throws for any other. */
+/** Of an ISO 8601 UTC text such as clocks give it; throws for any other, and for dates and times that do not exist. */
 export function msOfIso(iso: string): number {
   const parts = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?Z$/.exec(iso);
   must(parts !== null, `not an instant: ${iso}`);
   const [year, month, date, hours, minutes, seconds] = parts.slice(1, 7).map((part) => Number(part ?? 0));
   const fraction = Number((parts[7] ?? '0').padEnd(3, '0').slice(0, 3));
-  return (
+  const atMs =
     dayOf(year ?? 0, month ?? 0, date ?? 0) * DAY_MS +
     (hours ?? 0) * 3_600_000 +
     (minutes ?? 0) * 60_000 +
     (seconds ?? 0) * 1_000 +
-    fraction
-  );
+    fraction;
+  // 30 February and 24:00 would silently become another day.
+  must(isoOf(atMs).startsWith(iso.slice(0, 16)) && (seconds ?? 0) < 60, `not an instant: ${iso}`);
+  return atMs;
 }
 
 const DAY_MS = 86_400_000;
+/** 0000-01-01 and the last millisecond of 9999. */
+const FIRST_MS = -62_167_219_200_000;
+const LAST_MS = 253_402_300_799_999;
 const MEMO_MAX = 1_000;
 const lastPeriods = new Map<string, Period & { readonly startsAtMs: number; readonly endsAtMs: number }>();
 
