@@ -10,6 +10,7 @@ import type { CallId, CellKey, RunId } from '../contract/ids.ts';
 import type { RunningModel } from '../contract/server.ts';
 import { type Characters, characters, milliseconds } from '../contract/units.ts';
 import type { TruncationVerdict } from '../contract/verdicts.ts';
+import { type Admission, admit, close } from './admission.ts';
 import { scoreNeedles } from './context-lab/score.ts';
 import {
   type CancelSignal,
@@ -47,6 +48,8 @@ export interface CallAsk {
   readonly askedAfter?: CallRecord['askedAfter'];
   /** The call belongs to its cell on screen, and yet is not its result: another one follows. */
   readonly isFirstOfTwo?: boolean;
+  /** The call shortens a conversation for the one that follows; limits of a conversation are not for it. */
+  readonly isSummary?: boolean;
 }
 
 /** What happened, and the refusal where the call never left or could not be stored. The record is there in every case. */
@@ -87,11 +90,13 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
     subject,
     sizes,
     preflight: null,
+    admission: null,
     wire: wire.ok ? wire.value : null,
     builder: createReplyBuilder(),
     reader: createReasoningReader(reasoningSettings(ask.request)),
     endedMs: null,
     log: null,
+    wasSent: false,
   };
   if (!found.ok) return settle(walk, notSent(found.denial, ask.signal), [], found.denial);
   if (!wire.ok) return settle(walk, notSent(wire.denial, ask.signal), [], wire.denial);
@@ -103,9 +108,16 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
     call: { id: ask.id, runId: ask.runId, cellKey: ask.cellKey, startedAt, request: shown, preflight, phase: 'sent' },
   });
 
+  const admission =
+    ports.budgets === undefined ? null : await admit(ports.budgets, ask, { wire: wire.value, subject, sizes });
+  if (admission?.ok === false)
+    return settle({ ...walk, preflight }, notSent(admission.denial, ask.signal), [], admission.denial);
+  walk.admission = admission?.value ?? null;
+  const leaving = admission?.value.wire ?? wire.value;
+
   const log = ports.log ?? noLog;
-  log.sent(logCall(ask, wire.value, sizes));
-  const end = await stream(walk, wire.value);
+  log.sent(logCall(ask, leaving, sizes));
+  const end = await stream(walk, leaving);
   const endedMs = clock.monotonicMs();
   const [running, lines] = await Promise.all([
     reached(end) ? ports.model.running(never) : null,
@@ -134,6 +146,9 @@ interface Walk {
   readonly sizes: MessagesEstimate;
   readonly preflight: Preflight | null;
   readonly wire: WireRequest | null;
+  /** What is held for this call; null where nothing is. */
+  admission: Admission | null;
+  wasSent: boolean;
   readonly builder: ReplyBuilder;
   readonly reader: ReasoningReader;
   /** When the reply ended; what is looked up after it is no time of the call. Null = it was not sent. */
@@ -164,6 +179,7 @@ async function stream(walk: Walk, wire: WireRequest): Promise<ReplyEnd> {
         release?.();
         return isOver ? cappedEnd(event.end, meter?.tokens ?? 0) : event.end;
       }
+      if (event.kind === 'sent') walk.wasSent = true;
       if (event.kind === 'sent') phase(isLoaded(walk) ? 'evaluating' : 'loading');
       // What was on its way when the thinking was stopped is left out, so that the cap holds to the token.
       if (event.kind !== 'chunk' || isOver) continue;
@@ -202,8 +218,13 @@ function cappedEnd(end: ReplyEnd, thinkingTokens: number): ReplyEnd {
   return { ...end, ending: 'aborted', abortedBy: 'thinking-cap', error, done: null, doneReason: null, evalCount: null };
 }
 
-/** Steps 6 and 7, for every ending: read the reply, judge it, store it, tell it. */
-function settle(walk: Walk, end: ReplyEnd, running: readonly RunningModel[], denial: Denial | null): CallOutcome {
+/** Steps 6 and 7, for every ending: read the reply, judge it, charge it, store it, tell it. */
+async function settle(
+  walk: Walk,
+  end: ReplyEnd,
+  running: readonly RunningModel[],
+  denial: Denial | null,
+): Promise<CallOutcome> {
   const { ports, ask, subject } = walk;
   const reply = walk.builder.finish(end, Math.max(0, (walk.endedMs ?? ports.clock.monotonicMs()) - walk.beganMs));
   const found = findRunning(running, ask.request.model, subject.digest);
@@ -212,7 +233,12 @@ function settle(walk: Walk, end: ReplyEnd, running: readonly RunningModel[], den
     reply.ending === 'not-sent'
       ? null
       : callReasoning(walk.reader.finish(reply, truncation.shifts, found?.contextLength ?? null), reply);
-  const record = recordOf(walk, reply, end, found, truncation, verdict);
+  const { admission, wasSent } = walk;
+  const budget =
+    admission === null || ports.budgets === undefined
+      ? null
+      : await close(ports.budgets, admission, { reply, wasSent, outputTokensSeen: walk.builder.tokensSeen });
+  const record: CallRecord = { ...recordOf(walk, reply, end, found, truncation, verdict), budget };
   const stored = ports.journal.callClosed(record);
   ports.events.emit({ type: 'call-closed', call: summaryOf(record) });
   if (!stored.ok)

@@ -11,6 +11,7 @@ import type { ModelFacts, RunningModel } from '../contract/server.ts';
 import type { Bytes, Tokens } from '../contract/units.ts';
 import type { LogprobEntry } from './reasoning/types.ts';
 import type { LearnedRatio, MessagesEstimate } from './estimate/estimate.ts';
+import type { BudgetPort } from './admission.ts';
 import type { PreflightInput } from './truncation/preflight.ts';
 
 export interface Clock {
@@ -179,5 +180,7 @@ export interface EnginePorts {
   readonly journal: Journal;
   /** Left out = no log, no wait. */
   readonly log?: LogPort;
+  /** Left out = no limits, no reservations. */
+  readonly budgets?: BudgetPort;
   readonly events: EventSink;
 }

@@ -6,6 +6,8 @@ import type { ModelEvent, ReplyEnd } from './ports.ts';
 export interface ReplyBuilder {
   readonly thinkingChunks: number;
   readonly answerChunks: number;
+  /** Tokens that came: logprob entries where a chunk has them, else a chunk with something in it is one. */
+  readonly tokensSeen: number;
   /** Counts one chunk; true when it was the first with text in it. */
   chunk(chunk: Extract<ModelEvent, { kind: 'chunk' }>, atMs: number): boolean;
   finish(end: ReplyEnd, wallMs: number): Reply;
@@ -15,6 +17,7 @@ export function createReplyBuilder(): ReplyBuilder {
   const thinking: string[] = [];
   const answer: string[] = [];
   let toolCalls = 0;
+  let tokensSeen = 0;
   let firstMs: Milliseconds | null = null;
   return {
     get thinkingChunks() {
@@ -23,11 +26,16 @@ export function createReplyBuilder(): ReplyBuilder {
     get answerChunks() {
       return answer.length;
     },
+    get tokensSeen() {
+      return tokensSeen;
+    },
     chunk(chunk, atMs) {
+      const isEmpty = chunk.thinking === '' && chunk.answer === '' && chunk.toolCalls === 0;
+      tokensSeen += chunk.logprobEntries ?? (isEmpty ? 0 : 1);
       if (chunk.thinking !== '') thinking.push(chunk.thinking);
       if (chunk.answer !== '') answer.push(chunk.answer);
       toolCalls += chunk.toolCalls;
-      if (firstMs !== null || (chunk.thinking === '' && chunk.answer === '' && chunk.toolCalls === 0)) return false;
+      if (firstMs !== null || isEmpty) return false;
       firstMs = milliseconds(Math.round(atMs));
       return true;
     },

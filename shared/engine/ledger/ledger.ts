@@ -1,0 +1,374 @@
+/**
+ * The ledger: reserve the worst case before a call, settle what was used after it. Decides nothing about storage (store.ts)
+ * and nothing about what a call used (settlement.ts); knows plans, periods, refusals and alerts.
+ */
+import type { PriceSet, PriceSetName } from '../../contract/costs.ts';
+import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
+import {
+  type Audit,
+  type Balance,
+  type Book,
+  type ChargeSource,
+  type LedgerView,
+  type RefusalLine,
+  type Reservation,
+} from '../../contract/ledger.ts';
+import { AMOUNT_MAX } from '../../contract/plans.ts';
+import type { BudgetScope, BudgetUnit, BudgetWindow, Directory, Payer } from '../../contract/plans.ts';
+import type { EventSink } from '../ports.ts';
+import { alertOfEntry, alertsOf } from './alerts.ts';
+import { balanceOf } from './balances.ts';
+import { isoOf } from './calendar.ts';
+import { type Policy, amountsOf, budgetsFor, lineOf, policyOf } from './lines.ts';
+import { budgetDenial } from './refusals.ts';
+import type { LedgerLine, LedgerStore, ReserveAsk, ResolveAnswer, ResolveAsk } from './store.ts';
+
+export interface LedgerPorts {
+  readonly store: LedgerStore;
+  directory(): Directory;
+  prices(name: PriceSetName): PriceSet | null;
+  /** Ids of reservations. */
+  newId(): string;
+  /** `<console>/<start>`: holds of an owner that is gone are found by it. */
+  readonly owner: string;
+  /** How far the clock of the simulated book was moved. */
+  clockOffsetMs(): number;
+  readonly events: EventSink;
+}
+
+export interface ReservationAsk {
+  readonly key: string;
+  readonly book: Book;
+  readonly payer: Payer;
+  readonly model: string;
+  readonly experiment: string | null;
+  readonly callId: string | null;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly sentTokensEstimated: number | null;
+  /** How long the call may take; the hold expires some time after it. */
+  readonly wallClockMs: number;
+  readonly strict: boolean;
+}
+
+export interface Held {
+  readonly reservation: Reservation;
+  readonly payer: Payer;
+  readonly prices: PriceSet | null;
+  /** The key was used before: this hold belongs to an earlier call, which was sent or is being sent. */
+  readonly repeated: boolean;
+}
+
+export interface Settlement {
+  readonly operation: 'settle' | 'forfeit' | 'void';
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly source: ChargeSource;
+  readonly reason: string;
+}
+
+export interface Ledger {
+  readonly store: LedgerStore;
+  policyOf(payer: Payer): Policy;
+  nowMs(book: Book): number;
+  /** Every scope or none. Denied with the most important refusal, its figures and the time after which a retry can pass. */
+  reserve(ask: ReservationAsk): Promise<Result<Held>>;
+  /** null: the store did not take it now; it is tried again by `tend`, and the hold stands until then. */
+  resolve(held: Pick<Held, 'reservation' | 'prices'>, settlement: Settlement): Promise<Reservation | null>;
+  /** A call that was refused by a limit of its own, before any balance: counted and told like the others. */
+  countRefusal(ask: Pick<ReservationAsk, 'book' | 'payer' | 'model'>, denial: Denial): void;
+  grant(ask: GrantRequest): Promise<Result<Balance>>;
+  view(book: Book): Promise<Result<Omit<LedgerView, 'state'>>>;
+  audit(): Promise<Result<Audit>>;
+  /** Open holds that this console left behind when it ended last: forfeited by rule. Answers what they were. */
+  recover(isOwn: (owner: string) => boolean): Promise<Result<readonly Reservation[]>>;
+  /** To be called about once a second: expires holds whose time is over, and retries settlements that the store did not take. */
+  tend(): Promise<void>;
+}
+
+export interface GrantRequest {
+  readonly book: Book;
+  readonly tenant: string;
+  readonly scope: BudgetScope;
+  readonly name: string;
+  readonly window: BudgetWindow;
+  readonly unit: BudgetUnit;
+  readonly amount: number;
+  readonly reason: string;
+}
+
+/** A hold outlives its call by this much, so that a call that ends at its limit still settles itself. */
+export const HOLD_GRACE_MS = 60_000;
+const CLOCK_TRIES_MAX = 3;
+const PENDING_MAX = 10_000;
+const EXPIRED_AT_ONCE_MAX = 200;
+const REFUSAL_LINES_MAX = 200;
+const VIEW_ACCOUNTS_MAX = 500;
+const VIEW_CLOSED_MAX = 100;
+const VIEW_ALERTS_MAX = 50;
+/** Listed users and tenants that never called are shown too, up to so many: their limits are of interest. */
+const VIEW_UNTOUCHED_MAX = 50;
+
+export function createLedger(ports: LedgerPorts): Ledger {
+  const { store, events } = ports;
+  const refusals = new Map<string, RefusalLine>();
+  const pending = new Map<string, ResolveAsk>();
+
+  const nowMs = (book: Book): number => store.nowMs() + (book === 'simulated' ? ports.clockOffsetMs() : 0);
+  const balances = (accounts: Parameters<typeof balanceOf>[0][]): Balance[] =>
+    accounts.map((state) => balanceOf(state, ports.directory()));
+
+  async function reserve(ask: ReservationAsk): Promise<Result<Held>> {
+    const { plan, tenantPlan } = policyOf(ports.directory(), ask.payer);
+    const prices = plan.prices === null ? null : ports.prices(plan.prices);
+    if (plan.prices !== null && prices === null) {
+      return denied('bad-input', `The plan ${plan.name} charges by prices that are gone: ${plan.prices.name}.`, {
+        field: 'prices',
+        next: 'Choose other prices in the plan.',
+      });
+    }
+    const amounts = amountsOf(ask.inputTokens, ask.outputTokens, prices);
+    const fault = Object.entries(amounts).find(([, amount]) => !Number.isSafeInteger(amount) || amount > AMOUNT_MAX);
+    if (fault !== undefined)
+      return denied('bad-input', `So many ${fault[0]} cannot be reserved.`, { field: 'numPredict' });
+    const budgets = budgetsFor({ plan, tenantPlan }, ask);
+    let atMs = nowMs(ask.book);
+    for (let tries = 0; tries < CLOCK_TRIES_MAX; tries += 1) {
+      const lines = budgets.map((one) => lineOf(one, { book: ask.book, tenant: ask.payer.tenant, atMs, amounts }));
+      const answer = await store.reserve(reserveAsk(ask, plan.name, lines, atMs));
+      if (!answer.ok) return answer;
+      if (answer.value.outcome === 'clock-moved') {
+        atMs = answer.value.nowMs;
+        continue;
+      }
+      if (answer.value.outcome === 'refused') {
+        const denial = budgetDenial({ refusals: answer.value.refusals, lines, budgets, nowMs: atMs });
+        tellRefusal(ask, denial, balances([...answer.value.accounts]));
+        return { ok: false, denial };
+      }
+      const { reservation, repeated, accounts } = answer.value;
+      if (!repeated) events.emit({ type: 'reservation-opened', reservation, balances: balances([...accounts]) });
+      return ok({ reservation, payer: ask.payer, prices, repeated });
+    }
+    return denied('ledger-unavailable', 'The clock of the ledger moved while this was reserved.', {
+      next: 'Try again.',
+    });
+  }
+
+  function reserveAsk(ask: ReservationAsk, plan: string, lines: readonly LedgerLine[], atMs: number): ReserveAsk {
+    return {
+      id: ports.newId(),
+      key: ask.key,
+      book: ask.book,
+      tenant: ask.payer.tenant,
+      owner: ports.owner,
+      atMs,
+      expiresAtMs: atMs + ask.wallClockMs + HOLD_GRACE_MS,
+      lines,
+      detail: {
+        user: ask.payer.user,
+        tenant: ask.payer.tenant,
+        plan,
+        model: ask.model,
+        callId: ask.callId,
+        inputTokens: ask.inputTokens,
+        outputTokens: ask.outputTokens,
+        sentTokensEstimated: ask.sentTokensEstimated,
+        strict: ask.strict,
+      },
+      clockMoved: ask.book === 'simulated' && ports.clockOffsetMs() !== 0,
+    };
+  }
+
+  function tellRefusal(
+    { book, payer, model }: Pick<ReservationAsk, 'book' | 'payer' | 'model'>,
+    denial: Denial,
+    touched: Balance[],
+  ): void {
+    const account = denial.budget?.account;
+    const id = JSON.stringify([book, denial.code, payer.tenant, payer.user, account?.name ?? model]);
+    const at = isoOf(nowMs(book));
+    const before = refusals.get(id);
+    const line: RefusalLine = {
+      id,
+      code: denial.code,
+      tenant: payer.tenant,
+      user: payer.user,
+      model,
+      count: (before?.count ?? 0) + 1,
+      firstAt: before?.firstAt ?? at,
+      lastAt: at,
+      message: denial.message,
+      refusal: denial.budget ?? null,
+    };
+    refusals.delete(id);
+    refusals.set(id, line);
+    for (const old of refusals.keys()) {
+      if (refusals.size <= REFUSAL_LINES_MAX) break;
+      refusals.delete(old);
+    }
+    events.emit({ type: 'reservation-refused', line, balances: touched });
+  }
+
+  async function resolve(
+    { reservation, prices }: Pick<Held, 'reservation' | 'prices'>,
+    settlement: Settlement,
+  ): Promise<Reservation | null> {
+    const amounts = amountsOf(settlement.inputTokens, settlement.outputTokens, prices);
+    const ask: ResolveAsk = {
+      id: reservation.id,
+      book: reservation.book,
+      tenant: reservation.detail.tenant,
+      atMs: nowMs(reservation.book),
+      ...settlement,
+      charge:
+        settlement.operation === 'forfeit'
+          ? null
+          : settlement.operation === 'void'
+            ? { tokens: 0, 'nano-dollars': 0, requests: 0 }
+            : amounts,
+    };
+    return finish(ask);
+  }
+
+  /** Nothing is lost when the store is away: the settlement waits here, and after a crash the hold is found and forfeited. */
+  async function finish(ask: ResolveAsk): Promise<Reservation | null> {
+    const answer = await store.resolve(ask);
+    if (answer.ok) {
+      pending.delete(ask.id);
+      told(answer.value);
+      return answer.value.reservation;
+    }
+    if (answer.denial.code === 'not-found') {
+      pending.delete(ask.id);
+      return null;
+    }
+    if (pending.size < PENDING_MAX) pending.set(ask.id, ask);
+    return null;
+  }
+
+  function told({ repeated, reservation, accounts, crossed }: ResolveAnswer): void {
+    if (repeated) return;
+    events.emit({ type: 'reservation-closed', reservation, balances: balances([...accounts]) });
+    const at = reservation.closedAt ?? isoOf(nowMs(reservation.book));
+    for (const alert of alertsOf(crossed, at)) events.emit({ type: 'budget-alerted', alert });
+  }
+
+  async function forfeitOpen(book: Book, isOwn: (owner: string) => boolean): Promise<Result<Reservation[]>> {
+    const found = await store.reservations({ book, closed: 0 });
+    if (!found.ok) return found;
+    const forfeited: Reservation[] = [];
+    for (const reservation of found.value.filter((one) => one.state === 'open' && isOwn(one.owner))) {
+      const { inputTokens, outputTokens } = reservation.detail;
+      const closed = await finish({
+        id: reservation.id,
+        book,
+        tenant: reservation.detail.tenant,
+        operation: 'forfeit',
+        atMs: nowMs(book),
+        charge: null,
+        inputTokens,
+        outputTokens,
+        source: 'reserved',
+        reason: 'the console ended before the call did',
+      });
+      if (closed !== null) forfeited.push(closed);
+    }
+    return ok(forfeited);
+  }
+
+  /** Accounts of the listed that nobody has called on yet: all free. */
+  function untouched(book: Book, known: ReadonlySet<string>): Balance[] {
+    const directory = ports.directory();
+    const payers = [
+      ...directory.users.slice(0, VIEW_UNTOUCHED_MAX).map((user) => ({ tenant: user.tenant, user: user.id })),
+    ];
+    const found = new Map<string, Balance>();
+    for (const payer of payers) {
+      const policy = policyOf(directory, payer);
+      for (const applied of budgetsFor(policy, { payer, model: '', experiment: null })) {
+        if (applied.budget.scope === 'model' || applied.budget.limit === null) continue;
+        const line = lineOf(applied, {
+          book,
+          tenant: payer.tenant,
+          atMs: nowMs(book),
+          amounts: { tokens: 0, 'nano-dollars': 0, requests: 0 },
+        });
+        if (known.has(line.key)) continue;
+        const alerts = line.alertsPercent.map((percent) => ({ percent, raised: false }));
+        const state = { ...line, granted: 0, spent: 0, held: 0, overrun: 0, alerts };
+        found.set(line.key, balanceOf(state, directory));
+      }
+    }
+    return [...found.values()].slice(0, VIEW_UNTOUCHED_MAX);
+  }
+
+  return {
+    store,
+    policyOf: (payer) => policyOf(ports.directory(), payer),
+    nowMs,
+    reserve,
+    resolve,
+    countRefusal: (ask, denial) => tellRefusal(ask, denial, []),
+    async grant(ask) {
+      const directory = ports.directory();
+      const payer = { tenant: ask.tenant, user: ask.scope === 'user' ? ask.name : '' };
+      const { plan, tenantPlan } = policyOf(directory, payer);
+      const own = ask.scope === 'tenant' || ask.scope === 'model' ? tenantPlan : plan;
+      const budget = own.budgets.find(
+        ({ scope, window, unit }) => scope === ask.scope && window === ask.window && unit === ask.unit,
+      );
+      if (budget === undefined || budget.limit === null) {
+        return denied('bad-input', `The plan ${own.name} has no limit for that ${ask.scope} and ${ask.window}.`, {
+          field: 'window',
+          next: 'There is nothing to grant where there is no limit.',
+        });
+      }
+      const atMs = nowMs(ask.book);
+      const zero = { tokens: 0, 'nano-dollars': 0, requests: 0 };
+      const line = lineOf(
+        { budget, plan: own, name: ask.name },
+        { book: ask.book, tenant: ask.tenant, atMs, amounts: zero },
+      );
+      const granted = await store.grant({ ...line, amount: ask.amount, atMs, owner: ports.owner, reason: ask.reason });
+      if (!granted.ok) return granted;
+      const balance = balanceOf(granted.value, directory);
+      return ok(balance);
+    },
+    async view(book) {
+      const atMs = nowMs(book);
+      const [accounts, reservations, alerts] = await Promise.all([
+        store.current({ book, atMs, limit: VIEW_ACCOUNTS_MAX }),
+        store.reservations({ book, closed: VIEW_CLOSED_MAX }),
+        store.entries({ book, operations: ['alert'], limit: VIEW_ALERTS_MAX }),
+      ]);
+      if (!accounts.ok) return accounts;
+      if (!reservations.ok) return reservations;
+      if (!alerts.ok) return alerts;
+      const touched = balances([...accounts.value]);
+      return ok({
+        balances: [...touched, ...untouched(book, new Set(touched.map((balance) => balance.key)))],
+        reservations: [...reservations.value],
+        refusals: [...refusals.values()].filter((line) => line.id.startsWith(`["${book}"`)).reverse(),
+        alerts: alerts.value.flatMap((entry) => alertOfEntry(entry) ?? []),
+      });
+    },
+    audit: () => store.audit(store.nowMs()),
+    async recover(isOwn) {
+      const all: Reservation[] = [];
+      for (const book of ['real', 'simulated'] as const) {
+        const forfeited = await forfeitOpen(book, isOwn);
+        if (!forfeited.ok) return forfeited;
+        all.push(...forfeited.value);
+      }
+      return ok(all);
+    },
+    async tend() {
+      for (const ask of [...pending.values()].slice(0, EXPIRED_AT_ONCE_MAX)) await finish(ask);
+      for (const book of ['real', 'simulated'] as const) {
+        const expired = await store.expire({ book, atMs: nowMs(book), max: EXPIRED_AT_ONCE_MAX });
+        if (expired.ok) for (const answer of expired.value) told(answer);
+      }
+    },
+  };
+}

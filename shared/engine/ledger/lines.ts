@@ -1,0 +1,94 @@
+/** Which accounts a call is held on, from the plans of the one who pays and of the tenant. */
+import type { PriceSet } from '../../contract/costs.ts';
+import { type Account, type Book, accountKey } from '../../contract/ledger.ts';
+import type { Budget, BudgetScope, BudgetUnit, Directory, Payer, Plan } from '../../contract/plans.ts';
+import { must } from '../must.ts';
+import { periodOf } from './calendar.ts';
+import type { LedgerLine } from './store.ts';
+
+/** The user's plan decides limits of a call and the budgets of user, conversation and experiment; the tenant's the others. */
+export interface Policy {
+  readonly plan: Plan;
+  readonly tenantPlan: Plan;
+}
+
+export function policyOf(directory: Directory, payer: Pick<Payer, 'tenant' | 'user'>): Policy {
+  const byName = (name: string | null | undefined): Plan | undefined =>
+    directory.plans.find((plan) => plan.name === (name ?? undefined));
+  const fallback = byName(directory.defaultPlan);
+  must(fallback !== undefined, 'the default plan is one of the plans');
+  const tenantPlan = byName(directory.tenants.find((tenant) => tenant.id === payer.tenant)?.plan) ?? fallback;
+  const user = directory.users.find((one) => one.tenant === payer.tenant && one.id === payer.user);
+  return { plan: byName(user?.plan) ?? tenantPlan, tenantPlan };
+}
+
+/** What a call is about, as far as scopes ask for it; a scope without a name is left out. */
+export interface Subjects {
+  readonly payer: Payer;
+  readonly model: string;
+  readonly experiment: string | null;
+}
+
+export interface AppliedBudget {
+  readonly budget: Budget;
+  readonly plan: Plan;
+  readonly name: string;
+}
+
+const TENANT_SCOPES: readonly BudgetScope[] = ['tenant', 'model'];
+
+export function budgetsFor({ plan, tenantPlan }: Policy, subjects: Subjects): AppliedBudget[] {
+  const own = plan.budgets.filter(({ scope }) => !TENANT_SCOPES.includes(scope)).map((budget) => ({ budget, plan }));
+  const shared = tenantPlan.budgets
+    .filter(({ scope }) => TENANT_SCOPES.includes(scope))
+    .map((budget) => ({ budget, plan: tenantPlan }));
+  return [...own, ...shared].flatMap((one) => {
+    const name = nameIn(one.budget.scope, subjects);
+    return name === null ? [] : [{ ...one, name }];
+  });
+}
+
+function nameIn(scope: BudgetScope, { payer, model, experiment }: Subjects): string | null {
+  if (scope === 'user') return payer.user;
+  if (scope === 'tenant') return payer.tenant;
+  if (scope === 'model') return model;
+  if (scope === 'conversation') return payer.conversation ?? null;
+  return experiment;
+}
+
+export function lineOf(
+  { budget, plan, name }: AppliedBudget,
+  about: { readonly book: Book; readonly tenant: string; readonly atMs: number; readonly amounts: Amounts },
+): LedgerLine {
+  const period = periodOf(budget.window, about.atMs, plan);
+  const account: Account = {
+    book: about.book,
+    tenant: about.tenant,
+    scope: budget.scope,
+    name,
+    window: budget.window,
+    period: period.key,
+    unit: budget.unit,
+  };
+  return {
+    account,
+    key: accountKey(account),
+    amount: about.amounts[budget.unit],
+    limit: budget.limit,
+    alertsPercent: budget.alertsPercent,
+    startsAtMs: period.startsAtMs,
+    endsAtMs: period.endsAtMs,
+    timeZone: plan.timeZone,
+  };
+}
+
+export type Amounts = Readonly<Record<BudgetUnit, number>>;
+
+/** One call of so many tokens. Whole nano-dollars: prices are whole, so nothing is rounded. prices null = local, nothing. */
+export function amountsOf(inputTokens: number, outputTokens: number, prices: PriceSet | null): Amounts {
+  const money =
+    prices === null
+      ? 0
+      : inputTokens * prices.inputNanoDollarsPerToken + outputTokens * prices.outputNanoDollarsPerToken;
+  return { tokens: inputTokens + outputTokens, 'nano-dollars': money, requests: 1 };
+}
