@@ -16,6 +16,7 @@ import { useTheme } from './frame/theme.ts';
 import { Toasts } from './frame/toasts.tsx';
 import { TopBar } from './frame/top-bar.tsx';
 import { EngineContext } from './stores/engine-context.ts';
+import { useLedgerFeed } from './stores/ledger-feed.ts';
 import type { EngineClient } from './stores/engine-store.ts';
 import { screen, useScreen } from './stores/screen-store.ts';
 
@@ -26,6 +27,10 @@ const ContextPage = lazy(() =>
 
 const ReasoningPage = lazy(() =>
   import('./pages/reasoning/reasoning-page.tsx').then((module) => ({ default: module.ReasoningPage })),
+);
+
+const LedgerPage = lazy(() =>
+  import('./pages/ledger/ledger-page.tsx').then((module) => ({ default: module.LedgerPage })),
 );
 
 const CostsPage = lazy(() => import('./pages/costs/costs-page.tsx').then((module) => ({ default: module.CostsPage })));
@@ -43,6 +48,7 @@ export function App({ client }: { readonly client: EngineClient }) {
 function Frame() {
   useTheme();
   useShortcuts();
+  useLedgerFeed();
   useEffect(() => screen.followAddress(), []);
   const page = useScreen((state) => state.route.page);
   const presenter = useScreen((state) => state.presenter);
@@ -85,6 +91,12 @@ function CurrentPage() {
       return (
         <Suspense fallback={null}>
           <ReasoningPage />
+        </Suspense>
+      );
+    case 'ledger':
+      return (
+        <Suspense fallback={null}>
+          <LedgerPage />
         </Suspense>
       );
     case 'costs':

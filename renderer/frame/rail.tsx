@@ -2,6 +2,7 @@ import {
   Activity,
   AppWindow,
   CircleDollarSign,
+  Coins,
   List,
   PanelLeftClose,
   PanelLeftOpen,
@@ -18,10 +19,13 @@ const items: readonly { page: PageName; text: string; key: string; icon: LucideI
   { page: 'live', text: 'Live', key: 'g l', icon: Activity },
   { page: 'context', text: 'Context', key: 'g c', icon: AppWindow },
   { page: 'reasoning', text: 'Reasoning', key: 'g r', icon: Sparkle },
+  { page: 'ledger', text: 'Ledger', key: 'g b', icon: Coins },
   { page: 'costs', text: 'Costs', key: 'g m', icon: CircleDollarSign },
   { page: 'history', text: 'History', key: 'g h', icon: List },
   { page: 'settings', text: 'Settings', key: 'g s', icon: SlidersHorizontal },
 ];
+
+const dotColours: Partial<Record<PageName, string>> = { reasoning: 'c-thinking', ledger: 'c-budget' };
 
 /** The pages. A dot says that something ended on a page since it was last looked at. */
 export function Rail() {
@@ -47,9 +51,9 @@ export function Rail() {
           <span className="flex-1" />
           {unseen[page] === true ? (
             <i
-              className={`${page === 'reasoning' ? 'c-thinking' : 'c-context'} fill size-2 flex-none rounded-full ${folded ? 'absolute top-1 right-1' : ''}`}
+              className={`${dotColours[page] ?? 'c-context'} fill size-2 flex-none rounded-full ${folded ? 'absolute top-1 right-1' : ''}`}
               role="img"
-              aria-label="something ended here"
+              aria-label={page === 'ledger' ? 'a refusal or an alert' : 'something ended here'}
             />
           ) : null}
           {folded ? null : (
@@ -82,6 +86,11 @@ function useUnseen(current: PageName): Partial<Record<PageName, boolean>> {
   const callsSeen = useScreen((state) => state.callsSeen);
   const runsSeen = useScreen((state) => state.runsSeen);
   const reasoningRunsSeen = useScreen((state) => state.reasoningRunsSeen);
+  const ledgerNews = useEngine((state) => state.ledger.newsCount);
+  const ledgerNewsSeen = useScreen((state) => state.ledgerNewsSeen);
+  useEffect(() => {
+    if (current === 'ledger') useScreen.setState({ ledgerNewsSeen: ledgerNews });
+  }, [current, ledgerNews]);
   useEffect(() => {
     if (current === 'live') useScreen.setState({ callsSeen: callsEnded });
     if (current === 'context' || current === 'history') useScreen.setState({ runsSeen: contextRunsEnded });
@@ -91,5 +100,6 @@ function useUnseen(current: PageName): Partial<Record<PageName, boolean>> {
     live: current !== 'live' && callsEnded > callsSeen,
     context: current !== 'context' && contextRunsEnded > runsSeen,
     reasoning: current !== 'reasoning' && reasoningRunsEnded > reasoningRunsSeen,
+    ledger: current !== 'ledger' && ledgerNews > ledgerNewsSeen,
   };
 }

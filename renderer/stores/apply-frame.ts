@@ -20,6 +20,7 @@ import {
   reportedTokens,
 } from './engine-state.ts';
 import type { EngineState, LiveCall, Notice, Snapshot } from './engine-state.ts';
+import { applyLedgerEvents, wantView } from './ledger-state.ts';
 import { pushPoint, pushRing } from './series.ts';
 
 type EventOf<Type extends EngineEvent['type']> = Extract<EngineEvent, { type: Type }>;
@@ -32,6 +33,7 @@ export function applyFrame(state: EngineState, frame: Frame, nowMs: number): Eng
   for (const event of frame.events) applyEvent(draft, event);
   return {
     ...draft.state,
+    ledger: applyLedgerEvents(state.ledger, frame.events, nowMs),
     lastSeq: frame.seq,
     needsSnapshot: state.needsSnapshot || gap || frame.dropped > 0,
     eventsDropped: state.eventsDropped + frame.dropped,
@@ -70,6 +72,8 @@ export function applySnapshot(state: EngineState, snapshot: Snapshot, nowMs: num
     serverLog: snapshot.serverLog ?? state.serverLog,
     runs: new Map(snapshot.runs.slice(0, RUNS_MAX).map((run) => [run.id, run])),
     tokensToday: snapshot.tokensToday,
+    // What made a snapshot necessary may have hidden operations of the ledger too.
+    ledger: state.loaded ? wantView(state.ledger) : state.ledger,
     notices: state.loaded
       ? state.notices
       : snapshot.notices.slice(-NOTICES_MAX).map((notice, index) => ({ ...notice, id: index + 1 })),
@@ -202,8 +206,14 @@ function applyEvent(draft: Draft, event: EngineEvent): void {
       return changeRun(draft, event.run);
     case 'cell-changed':
       return draft.setCell(event.runId, event.cell);
+    case 'storm-changed':
+      draft.state = { ...draft.state, storm: event.storm };
+      return;
     case 'notice-raised':
       return raiseNotice(draft, event);
+    default:
+      // What is told of the ledger is applied frame by frame.
+      return;
   }
 }
 

@@ -7,6 +7,9 @@ import type { RequestResult } from '../../shared/contract/requests.ts';
 import type { ServerLogState, ServerStatus } from '../../shared/contract/server.ts';
 import type { Settings } from '../../shared/contract/settings.ts';
 import type { TransportState } from '../transport/transport.ts';
+import type { Storm } from '../../shared/contract/ledger.ts';
+import { emptyLedger } from './ledger-state.ts';
+import type { LedgerSlice } from './ledger-state.ts';
 import type { SeriesPoint } from './series.ts';
 
 export type Snapshot = RequestResult<'snapshot.get'>;
@@ -70,6 +73,9 @@ export interface EngineState {
   /** How calls of reasoning runs streamed, by `courseKey`; the last ones this screen saw. */
   readonly courses: ReadonlyMap<string, Course>;
   readonly tokensToday: number | null;
+  readonly ledger: LedgerSlice;
+  /** The storm that runs or ran last, as far as this screen was told; ask storm.get for one before its time. */
+  readonly storm: Storm | null;
   readonly notices: readonly Notice[];
   readonly noticesRaised: number;
   /** For the dots in the rail: how many endings there were. */
@@ -112,6 +118,8 @@ export const emptyEngineState: EngineState = {
   cells: new Map(),
   courses: new Map(),
   tokensToday: null,
+  ledger: emptyLedger,
+  storm: null,
   notices: [],
   noticesRaised: 0,
   callsEnded: 0,

@@ -5,12 +5,14 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 import type { RunId } from '../../shared/contract/ids.ts';
+import type { Balance } from '../../shared/contract/ledger.ts';
 import type { RequestResult } from '../../shared/contract/requests.ts';
 import type { Result } from '../../shared/contract/denials.ts';
 import type { Frame, Transport } from '../transport/transport.ts';
 import { applyConnection, applyFrame, applyRun, applySnapshot } from './apply-frame.ts';
 import { emptyEngineState } from './engine-state.ts';
 import type { EngineState, Notice } from './engine-state.ts';
+import { applyBalance, applyLedgerView } from './ledger-state.ts';
 
 /** Runs a function once, soon, together with the next drawing of the screen. */
 export interface FrameScheduler {
@@ -24,6 +26,10 @@ export interface EngineClient {
   readonly request: Transport['request'];
   /** Loads a run with its cells into the store and answers it. */
   loadRun(runId: RunId): Promise<Result<RequestResult<'run.get'>>>;
+  /** Asks for a view of the ledger and lays it under what events have told since. */
+  loadLedger(): Promise<Result<RequestResult<'ledger.get'>>>;
+  /** A balance that a request answered. */
+  takeBalance(balance: Balance): void;
   raiseNotice(notice: Omit<Notice, 'id'>): void;
   dismissNotice(id: number): void;
   stop(): void;
@@ -90,6 +96,16 @@ export function createEngineClient(transport: Transport, scheduler: FrameSchedul
         store.setState(applyRun(store.getState(), answer.value.run, answer.value.cells, scheduler.nowMs()), true);
       return answer;
     },
+    loadLedger: async () => {
+      const asked = store.getState().ledger;
+      const answer = await transport.request('ledger.get', {});
+      if (stopped) return answer;
+      const { ledger } = store.getState();
+      if (answer.ok) store.setState({ ledger: applyLedgerView(ledger, answer.value, asked, scheduler.nowMs()) });
+      else store.setState({ ledger: { ...ledger, denial: answer.denial } });
+      return answer;
+    },
+    takeBalance: (balance) => store.setState({ ledger: applyBalance(store.getState().ledger, balance) }),
     raiseNotice: (notice) => {
       const state = store.getState();
       const id = state.noticesRaised + 1;

@@ -1,7 +1,7 @@
 /** What belongs to this window alone: page, folded rail, presenter mode, open dialogs, what was looked at. */
 import { create } from 'zustand';
 
-export const pageNames = ['live', 'context', 'reasoning', 'costs', 'history', 'settings'] as const;
+export const pageNames = ['live', 'context', 'reasoning', 'ledger', 'costs', 'history', 'settings'] as const;
 export type PageName = (typeof pageNames)[number];
 export type Dialog = 'none' | 'palette' | 'help' | 'explain';
 
@@ -20,6 +20,8 @@ export interface ScreenState {
   readonly callsSeen: number;
   readonly runsSeen: number;
   readonly reasoningRunsSeen: number;
+  /** Refusals and alerts. */
+  readonly ledgerNewsSeen: number;
 }
 
 /** Addresses look like #live or #context/run-id; anything else is the Live page. */
@@ -48,6 +50,7 @@ export const useScreen = create<ScreenState>(() => ({
   callsSeen: 0,
   runsSeen: 0,
   reasoningRunsSeen: 0,
+  ledgerNewsSeen: 0,
 }));
 
 export const screen = {

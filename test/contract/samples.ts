@@ -10,6 +10,19 @@ import type { Cell, RunSummary } from '../../shared/contract/experiments.ts';
 import type { CallId, CellKey, DocumentId, RunId } from '../../shared/contract/ids.ts';
 import type { RequestName, RequestParams, RequestResult } from '../../shared/contract/requests.ts';
 import type { ServerStatus } from '../../shared/contract/server.ts';
+import { accountKey } from '../../shared/contract/ledger.ts';
+import type {
+  Account,
+  Balance,
+  BudgetAlert,
+  LedgerEntry,
+  LedgerState,
+  LedgerView,
+  RefusalLine,
+  Reservation,
+  Storm,
+} from '../../shared/contract/ledger.ts';
+import { DEFAULT_DIRECTORY } from '../../shared/contract/plans.ts';
 import { reasoningExperimentSchema } from '../../shared/contract/reasoning.ts';
 import { settingsSchema } from '../../shared/contract/settings.ts';
 import { bytes, characters, milliseconds, tokens } from '../../shared/contract/units.ts';
@@ -276,6 +289,174 @@ export const delta = (answer: string, answerChunks: number, id: CallId = callId)
 export const runChanged = (cellsDone: number): EngineEvent => ({ type: 'run-changed', run: { ...run, cellsDone } });
 export const notice = (text: string): EngineEvent => ({ type: 'notice-raised', level: 'info', text, next: null });
 
+const account: Account = {
+  book: 'simulated',
+  tenant: 'acme',
+  scope: 'user',
+  name: 'ada',
+  window: 'day',
+  period: '2026-11-14',
+  unit: 'tokens',
+};
+const dayEndsAt = '2026-11-15T00:00:00.000Z';
+
+export const balance: Balance = {
+  key: accountKey(account),
+  account,
+  limit: 6_000,
+  granted: 0,
+  spent: 3_937,
+  held: 0,
+  free: 2_063,
+  overrun: 0,
+  endsAt: dayEndsAt,
+  timeZone: 'UTC',
+  alerts: [{ percent: 80, at: 4_800, raised: false }],
+};
+
+export const reservation: Reservation = {
+  id: 'reservation-1',
+  key: 'run-1/step-3',
+  owner: 'console 4711',
+  book: 'simulated',
+  openedAt: at,
+  expiresAt: '2026-11-14T09:10:00.000Z',
+  detail: {
+    user: 'ada',
+    tenant: 'acme',
+    plan: 'assistant',
+    model: 'gemma3:270m',
+    callId,
+    inputTokens: 2_034,
+    outputTokens: 400,
+    sentTokensEstimated: 2_018,
+    strict: false,
+  },
+  lines: [{ account: balance.key, unit: 'tokens', amount: 2_434 }],
+  state: 'settled',
+  closedAt: '2026-11-14T09:00:07.000Z',
+  charge: {
+    inputTokens: 1_930,
+    outputTokens: 39,
+    nanoDollars: 0,
+    source: 'reported',
+    overrunTokens: 0,
+    reason: 'the server counted it',
+  },
+};
+
+export const refusalLine: RefusalLine = {
+  id: 'refusal-1',
+  code: 'user-day-limit-reached',
+  tenant: 'acme',
+  user: 'ada',
+  model: 'gemma3:270m',
+  count: 2,
+  firstAt: at,
+  lastAt: '2026-11-14T22:44:02.000Z',
+  message: 'The day of ada is used up.',
+  refusal: {
+    account,
+    kind: 'reached',
+    needed: 2_434,
+    spent: 3_937,
+    held: 0,
+    limit: 6_000,
+    free: 2_063,
+    retryAfterSeconds: 4_558,
+    endsAt: dayEndsAt,
+  },
+};
+
+export const budgetAlert: BudgetAlert = {
+  account,
+  percent: 80,
+  used: 4_900,
+  limit: 6_000,
+  at,
+  text: 'user ada: 4,900 of 6,000 tokens used, 1,100 left.',
+};
+
+export const ledgerEntry: LedgerEntry = {
+  seq: 2,
+  at,
+  operation: 'settle',
+  book: 'simulated',
+  reservationId: reservation.id,
+  key: reservation.key,
+  owner: reservation.owner,
+  tenant: 'acme',
+  user: 'ada',
+  model: 'gemma3:270m',
+  lines: [{ account: balance.key, unit: 'tokens', amount: 1_969, overrun: 0 }],
+  inputTokens: 1_930,
+  outputTokens: 39,
+  source: 'reported',
+  reason: 'the server counted it',
+};
+
+export const ledgerState: LedgerState = {
+  store: 'redis',
+  state: 'local-share',
+  problem: 'Redis does not answer.',
+  next: 'A share of each limit is kept here until it does.',
+  book: 'simulated',
+  now: '2026-11-14T22:44:02.000Z',
+  clockOffsetMs: -3_600_000,
+};
+
+export const ledgerView: LedgerView = {
+  state: ledgerState,
+  balances: [balance],
+  reservations: [reservation],
+  refusals: [refusalLine],
+  alerts: [budgetAlert],
+};
+
+const stormSide = {
+  admitted: 3,
+  refused: 17,
+  spentTokens: 0,
+  heldTokens: 7_302,
+  heldTokensMax: 7_302,
+  calls: ['running' as const, 'refused' as const],
+  refusedCode: 'tenant-month-limit-held',
+  retryAfterSeconds: 3_600,
+};
+
+export const storm: Storm = {
+  id: 'storm-1',
+  ask: {
+    calls: 20,
+    users: 'one-each',
+    messageCharacters: 6_052,
+    outputTokensMax: 400,
+    userLimit: null,
+    tenantLimit: 9_000,
+  },
+  state: 'running',
+  problem: null,
+  reservedTokensEach: 2_434,
+  checkAfter: { ...stormSide, refused: 0, refusedCode: null, retryAfterSeconds: null },
+  reserveFirst: stormSide,
+  startedAt: at,
+  endedAt: null,
+};
+
+const directoryView = {
+  directory: DEFAULT_DIRECTORY,
+  revision: 3,
+  warnings: [
+    {
+      plan: 'assistant',
+      field: 'limits.conversationTokensMax',
+      text: '6,000 and an answer of 400 do not fit 4,096.',
+      next: '3,696 is safe.',
+    },
+  ],
+  timeZones: ['UTC', 'Asia/Kathmandu'],
+};
+
 export const events: { readonly [Type in EngineEvent['type']]: Extract<EngineEvent, { type: Type }> } = {
   'server-changed': { type: 'server-changed', status: server },
   'server-log-changed': {
@@ -306,6 +487,16 @@ export const events: { readonly [Type in EngineEvent['type']]: Extract<EngineEve
   'run-opened': { type: 'run-opened', run },
   'run-changed': { type: 'run-changed', run },
   'cell-changed': { type: 'cell-changed', runId, cell },
+  'reservation-opened': {
+    type: 'reservation-opened',
+    reservation: { ...reservation, state: 'open', closedAt: null, charge: null },
+    balances: [balance],
+  },
+  'reservation-closed': { type: 'reservation-closed', reservation, balances: [balance] },
+  'reservation-refused': { type: 'reservation-refused', line: refusalLine, balances: [balance] },
+  'budget-alerted': { type: 'budget-alerted', alert: budgetAlert },
+  'ledger-changed': { type: 'ledger-changed', state: ledgerState },
+  'storm-changed': { type: 'storm-changed', storm },
   'notice-raised': { type: 'notice-raised', level: 'info', text: 'Hello', next: null },
 };
 
@@ -499,6 +690,37 @@ export const samples: {
     result: conversationCost,
   },
   'cost.calls': { params: { priceSet }, result: { simulated: true, today: callsCost, session: callsCost } },
+  'ledger.get': { params: {}, result: ledgerView },
+  'ledger.journal': {
+    params: { book: 'simulated', operations: ['settle'], beforeSeq: 9, limit: 2 },
+    result: { entries: [ledgerEntry], hasMore: true },
+  },
+  'ledger.audit': {
+    params: {},
+    result: { at, sound: false, entries: 2, accounts: 1, openHolds: 0, faults: ['held is 1, its entries sum to 0'] },
+  },
+  'ledger.grant': {
+    params: { tenant: 'acme', scope: 'user', name: 'ada', window: 'day', unit: 'tokens', amount: 500 },
+    result: { ...balance, granted: 500, limit: 6_500, free: 2_563 },
+  },
+  'ledger.export': {
+    params: { what: 'journal', book: 'simulated', options: { format: 'csv' } },
+    result: { exportId: 'export-2', name: 'journal.csv', mime: 'text/csv', rows: 2 },
+  },
+  'ledger.clock': { params: { byMs: -3_600_000 }, result: ledgerState },
+  'directory.get': { params: {}, result: directoryView },
+  'directory.set': { params: { directory: DEFAULT_DIRECTORY, revision: 3 }, result: directoryView },
+  'directory.import': {
+    params: { text: 'tenant,user,plan\r\nacme,ada,assistant\r\n' },
+    result: { view: directoryView, added: 1, changed: 0 },
+  },
+  'directory.export': {
+    params: { format: 'csv' },
+    result: { name: 'users.csv', mime: 'text/csv', rows: 3, text: 'tenant,user,plan\r\n' },
+  },
+  'storm.start': { params: { calls: 20 }, result: storm },
+  'storm.cancel': { params: { stormId: storm.id }, result: {} },
+  'storm.get': { params: {}, result: { storm } },
   'reply.explain': {
     params: { text: '{"done":true}' },
     result: {

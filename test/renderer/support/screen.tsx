@@ -57,6 +57,7 @@ export function drawApp(snapshot: Partial<Snapshot> = {}, script: Script = {}): 
     railFolded: false,
     callsSeen: 0,
     runsSeen: 0,
+    ledgerNewsSeen: 0,
     route: { page: 'live', id: '' },
   });
   const transport = fakeTransport({
@@ -71,6 +72,8 @@ export function drawApp(snapshot: Partial<Snapshot> = {}, script: Script = {}): 
     'context.plan': () => ok({ cells: 8, calls: 8, tokensMax: 173_296, timeMs: null, warnings: [] } as never),
     'calibration.list': () => ok({ rows: [], startValues: [] }),
     'prices.list': () => ok([]),
+    'ledger.get': () => denied('unsupported', 'no ledger in this test'),
+    'storm.get': () => ok({ storm: null }),
     'settings.set': () => denied('internal', 'not in this test'),
     ...script,
   });
