@@ -238,7 +238,7 @@ async function settle(
     admission === null || ports.budgets === undefined
       ? null
       : await close(ports.budgets, admission, { reply, wasSent, outputTokensSeen: walk.builder.tokensSeen });
-  const record: CallRecord = { ...recordOf(walk, reply, end, found, truncation, verdict), budget };
+  const record: CallRecord = { ...recordOf(walk, reply, end, found, truncation, verdict), budget, denial };
   const stored = ports.journal.callClosed(record);
   ports.events.emit({ type: 'call-closed', call: summaryOf(record) });
   if (!stored.ok)
