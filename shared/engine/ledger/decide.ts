@@ -26,10 +26,9 @@ export interface Bucket {
   readonly held: number;
 }
 
-/** null = it fits. */
+/** null = it fits. Where there is no limit, what is spent and held together still stays an amount. */
 export function refusalOf(line: LedgerLine, index: number, standing: Standing): LineRefusal | null {
-  if (line.limit === null) return null;
-  const limit = Math.min(AMOUNT_MAX, line.limit + standing.granted);
+  const limit = line.limit === null ? AMOUNT_MAX : Math.min(AMOUNT_MAX, line.limit + standing.granted);
   const { spent, held } = standing;
   if (spent + held + line.amount <= limit) return null;
   return {

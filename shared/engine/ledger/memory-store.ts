@@ -4,6 +4,7 @@ import type { Book, LedgerEntry, Reservation } from '../../contract/ledger.ts';
 import { AMOUNT_MAX } from '../../contract/plans.ts';
 import { isoOf } from './calendar.ts';
 import { auditJournal } from './audit.ts';
+import { checkGrant, checkReserve, checkResolve } from './checks.ts';
 import {
   type Standing,
   brokenRuleOf,
@@ -21,8 +22,12 @@ import {
   closedReservation,
   expiry,
   grantEntry,
+  idReused,
   keyReused,
+  noSuchReservation,
   openReservation,
+  refusedCharge,
+  refusedGrant,
   reserveEntry,
   resolveEntry,
   sameLines,
@@ -38,11 +43,12 @@ import type {
   ResolveAsk,
 } from './store.ts';
 
-/** Accounts, reservations and entries beyond this are refused: memory has a bound. */
+/** Accounts and reservations beyond this are refused, and grants beyond so many entries: memory has a bound. */
 const RECORDS_MAX = 200_000;
+const ENTRIES_MAX = 1_000_000;
 
 interface StoredAccount {
-  readonly line: Omit<LedgerLine, 'amount' | 'limit'>;
+  line: Omit<LedgerLine, 'amount' | 'limit'>;
   limit: number | null;
   limitMax: number | null;
   granted: number;
@@ -156,6 +162,8 @@ export function createMemoryStore({ nowMs }: { readonly nowMs: () => number }): 
   }
 
   function reserve(ask: ReserveAsk): Result<ReserveAnswer> {
+    const checked = checkReserve(ask);
+    if (!checked.ok) return checked;
     const before = byKey.get(keyOf(ask));
     if (before !== undefined) {
       const earlier = known(reservations.get(before));
@@ -167,9 +175,8 @@ export function createMemoryStore({ nowMs }: { readonly nowMs: () => number }): 
         accounts: earlier.ask.lines.map((line) => stateOf(account(line), ask.atMs)),
       });
     }
-    if (reservations.size >= RECORDS_MAX || accounts.size >= RECORDS_MAX) {
-      return denied('storage-full', 'The ledger in memory is full.', { next: 'Use the database or Redis.' });
-    }
+    if (reservations.has(ask.id)) return idReused(ask.id);
+    if (reservations.size >= RECORDS_MAX || accounts.size >= RECORDS_MAX) return full();
     const refusals = ask.lines.flatMap((line, index) => refusalOf(line, index, standing(line, ask.atMs)) ?? []);
     if (refusals.length > 0) {
       return ok({
@@ -184,6 +191,7 @@ export function createMemoryStore({ nowMs }: { readonly nowMs: () => number }): 
     const reservation = openReservation(ask);
     for (const line of ask.lines) {
       const found = account(line);
+      found.line = line;
       found.limit = line.limit;
       found.limitMax = limitMaxAfter(
         found.touched === 0 ? undefined : found.limitMax,
@@ -195,7 +203,10 @@ export function createMemoryStore({ nowMs }: { readonly nowMs: () => number }): 
         const second = secondOf(ask.atMs);
         const sums = found.buckets.get(second) ?? { spent: 0, held: 0 };
         found.buckets.set(second, { ...sums, held: sums.held + line.amount });
-        for (const old of [...found.buckets.keys()]) if (old < rollingFrom(ask.atMs)) found.buckets.delete(old);
+        // One with a hold stays, so that a clock that was set back cannot open its second again and take the hold off that.
+        for (const [old, { held }] of found.buckets) {
+          if (old < rollingFrom(ask.atMs) && held === 0) found.buckets.delete(old);
+        }
       } else check(found);
     }
     reservations.set(ask.id, { ask, reservation });
@@ -211,11 +222,20 @@ export function createMemoryStore({ nowMs }: { readonly nowMs: () => number }): 
   }
 
   function resolve(ask: ResolveAsk): Result<ResolveAnswer> {
+    const checked = checkResolve(ask);
+    if (!checked.ok) return checked;
     const held = reservations.get(ask.id);
-    if (held === undefined) return denied('not-found', `There is no reservation ${ask.id}.`);
+    if (held === undefined || held.ask.book !== ask.book || held.ask.tenant !== ask.tenant) {
+      return noSuchReservation(ask.id);
+    }
     const states = (): AccountState[] => held.ask.lines.map((line) => stateOf(account(line), ask.atMs));
     if (!open.has(ask.id))
       return ok({ repeated: true, reservation: held.reservation, accounts: states(), crossed: [] });
+    for (const { key, account: about, amount } of held.ask.lines) {
+      const { spent, held: all } = known(accounts.get(key));
+      const tooLarge = refusedCharge({ unit: about.unit, amount, spent, held: all }, ask);
+      if (tooLarge !== null) return tooLarge;
+    }
     let overrunTokens = 0;
     const lines = held.ask.lines.map((line) => {
       const found = account(line);
@@ -224,12 +244,10 @@ export function createMemoryStore({ nowMs }: { readonly nowMs: () => number }): 
       found.spent += charge.amount;
       found.overrun += charge.overrun;
       found.touched = ++touches;
-      const bucket = found.buckets.get(secondOf(held.ask.atMs));
       if (line.account.window === 'minute') {
-        if (bucket !== undefined) {
-          bucket.held -= line.amount;
-          bucket.spent += charge.amount;
-        }
+        const bucket = known(found.buckets.get(secondOf(held.ask.atMs)));
+        bucket.held -= line.amount;
+        bucket.spent += charge.amount;
       } else check(found);
       if (line.account.unit === 'tokens') overrunTokens = charge.overrun;
       return { account: line.key, unit: line.account.unit, ...charge };
@@ -250,10 +268,12 @@ export function createMemoryStore({ nowMs }: { readonly nowMs: () => number }): 
   }
 
   function grant(ask: GrantAsk): Result<AccountState> {
+    const checked = checkGrant(ask);
+    if (!checked.ok) return checked;
+    if (entries.length >= ENTRIES_MAX || accounts.size >= RECORDS_MAX) return full();
+    if ((accounts.get(ask.key)?.granted ?? 0) + ask.amount > AMOUNT_MAX) return refusedGrant();
     const found = account(ask);
     if (found.touched === 0) found.limit = ask.limit;
-    if (found.granted + ask.amount > AMOUNT_MAX)
-      return denied('bad-input', 'So much cannot be granted.', { field: 'amount' });
     found.granted += ask.amount;
     if (found.touched === 0) found.limitMax = effectiveLimit({ limit: ask.limit, granted: found.granted });
     found.touched = ++touches;
@@ -298,26 +318,25 @@ export function createMemoryStore({ nowMs }: { readonly nowMs: () => number }): 
           .slice(0, limit)
           .map((found) => stateOf(found, atMs)),
       ),
-    reservations: async ({ book, closed: count }) =>
-      ok(
-        [...[...open].reverse(), ...(count === 0 ? [] : closed.slice(-count).reverse())]
-          .map((id) => known(reservations.get(id)).reservation)
-          .filter((one) => one.book === book),
-      ),
-    entries: async ({ book, tenant, user, operations, account: about, beforeSeq, limit }) =>
+    reservations: async ({ book, closed: count }) => {
+      const inBook = (ids: Iterable<string>): Reservation[] =>
+        [...ids].map((id) => known(reservations.get(id)).reservation).filter((one) => one.book === book);
+      return ok([...inBook(open).reverse(), ...inBook(closed).reverse().slice(0, count)]);
+    },
+    entries: async ({ book, tenant = null, user = null, operations, account: about = null, beforeSeq = null, limit }) =>
       ok(
         entries
           .filter(
             (entry) =>
               entry.book === book &&
-              (tenant == null || entry.tenant === tenant) &&
-              (user == null || entry.user === user) &&
+              (tenant === null || entry.tenant === tenant) &&
+              (user === null || entry.user === user) &&
               (operations === undefined || operations.includes(entry.operation)) &&
-              (about == null || entry.lines.some((line) => line.account === about)) &&
-              (beforeSeq == null || entry.seq < beforeSeq),
+              (about === null || entry.lines.some((line) => line.account === about)) &&
+              (beforeSeq === null || entry.seq < beforeSeq),
           )
-          .slice(-limit)
-          .reverse(),
+          .reverse()
+          .slice(0, limit),
       ),
     audit: async (atMs) =>
       ok(
@@ -340,7 +359,10 @@ export function createMemoryStore({ nowMs }: { readonly nowMs: () => number }): 
   };
 }
 
+const full = (): Result<never> =>
+  denied('storage-full', 'The ledger in memory is full.', { next: 'Use the database or Redis.' });
+
 function known<Value>(value: Value | undefined): Value {
-  if (value === undefined) throw new Error('Broken rule: an open hold has its reservation');
+  if (value === undefined) throw new Error('Broken rule: a hold has its reservation and its second');
   return value;
 }

@@ -1,14 +1,41 @@
 /** How asks become reservations and journal entries: the same in every store. */
 import { type Result, denied } from '../../contract/denials.ts';
 import type { LedgerEntry, Reservation } from '../../contract/ledger.ts';
+import { AMOUNT_MAX } from '../../contract/plans.ts';
+import type { BudgetUnit } from '../../contract/plans.ts';
 import { isoOf } from './calendar.ts';
-import { stateAfter } from './decide.ts';
+import { chargeOf, stateAfter } from './decide.ts';
 import type { Crossing, GrantAsk, ReserveAsk, ResolveAsk } from './store.ts';
 
 export function keyReused(key: string): Result<never> {
   return denied('key-used', `The key ${key} was used before for another reservation.`, {
     field: 'key',
     next: 'Give every call a key of its own, and a retry the key of its call.',
+  });
+}
+
+export function idReused(id: string): Result<never> {
+  return denied('key-used', `The id ${id} belongs to another reservation.`, {
+    field: 'id',
+    next: 'Give every reservation an id of its own.',
+  });
+}
+
+export const noSuchReservation = (id: string): Result<never> => denied('not-found', `There is no reservation ${id}.`);
+
+export const refusedGrant = (): Result<never> =>
+  denied('bad-input', 'So much cannot be granted.', { field: 'amount', next: 'Grant less, or take the limit away.' });
+
+/** A charge that would take an account out of the range of amounts; `spent` and `held` of the account. null = none. */
+export function refusedCharge(
+  line: { readonly unit: BudgetUnit; readonly amount: number; readonly spent: number; readonly held: number },
+  ask: ResolveAsk,
+): Result<never> | null {
+  const { amount } = chargeOf(line, ask);
+  if (amount <= line.amount || line.spent + line.held - line.amount + amount <= AMOUNT_MAX) return null;
+  return denied('bad-input', `charge.${line.unit}: so much cannot be charged.`, {
+    field: `charge.${line.unit}`,
+    next: 'Settle it with what was used, or forfeit it.',
   });
 }
 
