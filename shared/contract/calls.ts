@@ -166,6 +166,11 @@ export const callRecordSchema = z.strictObject({
   askedAfter: askedAfterSchema.nullable().optional(),
   /** Not there on rows of versions without a ledger; null where nothing was reserved. */
   budget: callBudgetSchema.nullable().optional(),
+  /** A summary, written by the call named, stands for that many messages of the conversation. Not there on most rows. */
+  shortened: z
+    .strictObject({ callId: callIdSchema, messagesReplaced: z.int().positive(), tokensBefore: tokensSchema })
+    .nullable()
+    .optional(),
   /** Why a call never left, with the figures of a budget; null where it was sent. Not there on older rows. */
   denial: denialSchema.nullable().optional(),
 });

@@ -48,6 +48,8 @@ export interface CallAsk {
   readonly askedAfter?: CallRecord['askedAfter'];
   /** The call belongs to its cell on screen, and yet is not its result: another one follows. */
   readonly isFirstOfTwo?: boolean;
+  /** Set where a summary stands for a part of the conversation. */
+  readonly shortened?: CallRecord['shortened'];
   /** The call shortens a conversation for the one that follows; limits of a conversation are not for it. */
   readonly isSummary?: boolean;
 }
@@ -287,6 +289,7 @@ function recordOf(
     needles: scored.readings,
     reasoning,
     ...(ask.askedAfter === undefined ? {} : { askedAfter: ask.askedAfter }),
+    ...(ask.shortened === undefined ? {} : { shortened: ask.shortened }),
   };
 }
 

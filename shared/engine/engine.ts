@@ -13,6 +13,7 @@ import { type CallAsk, type CallOutcome, runCall } from './call.ts';
 import { type CancelReason, type CancelSource, createCancel, never } from './cancel.ts';
 import type { EnginePorts } from './ports.ts';
 import { preflightInput } from './readings.ts';
+import { shorteningOf, shortenedRequest } from './shorten.ts';
 
 /** More calls at once than this are refused as `busy`: every one holds a socket and its texts. */
 export const OPEN_CALLS_MAX = 64;
@@ -73,6 +74,29 @@ export function createEngine(outer: EnginePorts): Engine {
     return entry.done;
   }
 
+  /** The call with a summary in place of a conversation that is too long; as it was where there is nothing to shorten. */
+  async function shortened(ask: CallAsk, cancel: CancelSource): Promise<CallAsk> {
+    const shortening = await shorteningOf(ports, ask.request);
+    if (shortening === null || ask.signal.aborted) return ask;
+    const id = ports.ids.call();
+    const entry: OpenEntry = { cancel, shown: null, done: undefined as unknown as Promise<CallOutcome> };
+    open.set(id, entry);
+    const { signal } = ask;
+    entry.done = runCall(ports, {
+      id,
+      request: shortening.request,
+      runId: null,
+      cellKey: null,
+      signal,
+      isSummary: true,
+    });
+    const { record } = await entry.done.finally(() => open.delete(id));
+    const request = shortenedRequest(ask.request, record);
+    if (request === null) return ask;
+    const { messagesReplaced, tokensBefore } = shortening;
+    return { ...ask, request, shortened: { callId: id, messagesReplaced, tokensBefore: tokens(tokensBefore) } };
+  }
+
   return {
     open(request, place) {
       if (open.size >= OPEN_CALLS_MAX) {
@@ -90,7 +114,8 @@ export function createEngine(outer: EnginePorts): Engine {
         signal: cancel.signal,
         isFirstOfTwo: request.thinkingCap?.then === 'ask-again',
       };
-      entry.done = runCall(ports, ask)
+      entry.done = shortened(ask, cancel)
+        .then((whole) => runCall(ports, whole))
         .then((first) => askAgain(ask, first, cancel))
         .finally(() => open.delete(id));
       return ok({ id, done: entry.done });

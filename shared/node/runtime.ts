@@ -15,6 +15,10 @@ import { createEstimator } from './estimating/estimator.ts';
 import { type RunnerServer, createRunner } from './experiments/runner.ts';
 import { createExports } from './experiments/export.ts';
 import { createHandlers } from './handlers.ts';
+import { priceSetNamed } from './costs/price-sets.ts';
+import { createLedgerService } from './ledger/ledger-service.ts';
+import { createMemoryStore } from '../engine/ledger/memory-store.ts';
+import { DEFAULT_DIRECTORY } from '../contract/plans.ts';
 import type { Parts, RuntimeOptions } from './parts.ts';
 import type { EngineDoor } from './rpc/dispatcher.ts';
 import {
@@ -108,6 +112,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
   const subjects = createSubjects({ watch, store, localOnly: () => settings.localOnly });
   const estimator = createEstimator();
   const ids = { call: () => newId('call') as CallId, run: () => newId('run') as RunId };
+  const budgets = createLedgerService({
+    store: createMemoryStore({ nowMs: () => Date.now() }),
+    home: home.value,
+    directory: () => DEFAULT_DIRECTORY,
+    prices: (name) => priceSetNamed(store, name),
+    isSimulated: () => watch.status().kind === 'simulator',
+    emit,
+  });
   const engine = createEngine({
     clock,
     ids,
@@ -128,6 +140,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
       },
     },
     log: serverLog,
+    budgets: {
+      ledger: budgets.ledger,
+      payer: () => settings.payer,
+      wallClockMs: () => settings.callTimeoutMs,
+    },
     events: { emit },
   });
   const interrupted = store.interruptOpenRuns();
@@ -155,6 +172,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     notices,
     clock,
     engine,
+    budgets,
     watch,
     subjects,
     serverLog,
@@ -180,6 +198,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     watch.stop();
     await experiments.stop();
     await engine.stop('shutdown');
+    await budgets.stop();
     await ready.catch(() => undefined);
     await simulator.stop();
     await serverLog.stop();
@@ -206,6 +225,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
 
 /** `--simulate` and the saved switch start the simulator; a server that was named by flag beats the saved switch. */
 async function begin(parts: Parts, target: Target): Promise<void> {
+  for (const notice of await parts.budgets.recover()) {
+    parts.notices.push(notice);
+    parts.emit({ type: 'notice-raised', ...notice });
+  }
   const { options, simulator, watch } = parts;
   if (options.simulate === true || (parts.settings().useSimulator && options.ollamaUrl === undefined)) {
     const url = await simulator.start();

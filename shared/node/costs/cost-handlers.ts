@@ -13,6 +13,7 @@ import {
   shippedPriceSets,
   withPriceSet,
 } from '../../engine/costs/costs.ts';
+import { isNamed, priceSetNamed } from './price-sets.ts';
 import type { Parts } from '../parts.ts';
 import type { ReportedTotals } from '../storage/price-rows.ts';
 
@@ -25,15 +26,14 @@ type CostHandlers = {
 export function costHandlers(parts: Parts): CostHandlers {
   const { store, clock, watch } = parts;
   const startedAt = clock.now();
-  const allSets = (): readonly PriceSet[] => [LOCAL_PRICES, ...shippedPriceSets, ...store.priceSets()];
   const list = (): PriceList => [
     ...[LOCAL_PRICES, ...shippedPriceSets].map((set) => ({ set, own: false })),
     ...store.priceSets().map((set) => ({ set, own: true })),
   ];
 
   function withPrices<Value>(name: PriceSetName, use: (prices: PriceSet) => Result<Value>): Result<Value> {
-    const prices = allSets().find((set) => isNamed(set, name));
-    return prices === undefined
+    const prices = priceSetNamed(store, name);
+    return prices === null
       ? denied('bad-input', `There is no price set ${name.name}${name.date === null ? '' : ` of ${name.date}`}.`, {
           field: 'priceSet',
           next: 'Choose one of the list.',
@@ -78,8 +78,6 @@ export function costHandlers(parts: Parts): CostHandlers {
       }),
   };
 }
-
-const isNamed = (set: PriceSetName, name: PriceSetName): boolean => set.name === name.name && set.date === name.date;
 
 /** Prices are linear, so the cost of the sums is the sum of the costs. */
 function callsCost(since: string, totals: ReportedTotals, prices: PriceSet): Result<CallsCost> {
