@@ -1,0 +1,154 @@
+/** The limits of a call: one box each, and beside it in words what it means. */
+import type { PlanWarning } from '../../../shared/contract/plans.ts';
+import { Button } from '../../components/button.tsx';
+import { Choice, Field, NumberBox } from '../../components/field.tsx';
+import { count } from '../../format/numbers.ts';
+import { parseWhole } from '../live/build-request.ts';
+import { limitFields, limitLabels } from './plans-text.ts';
+import type { LimitField, PlanProblems, PlanText } from './plans-text.ts';
+import { limitWord } from './plans-words.ts';
+
+export interface LimitsPartProps {
+  readonly text: PlanText;
+  readonly problems: PlanProblems;
+  readonly warnings: readonly PlanWarning[];
+  readonly onText: (text: PlanText) => void;
+}
+
+const helps: Readonly<Record<LimitField, string>> = {
+  messageCharactersMax: 'The newest message of the user, in characters.',
+  conversationTokensMax: 'Everything that would be sent again, estimated: the whole history counts.',
+  outputTokensMax: 'The largest num_predict a call may ask for. It is reserved before the call.',
+  wallClockMsMax: 'From sending to the end. A call that reaches it is stopped, and the server stops too.',
+  bodyBytesMax: 'The body of a request that comes in over HTTP.',
+};
+
+const units: Readonly<Record<LimitField, string>> = {
+  messageCharactersMax: 'characters',
+  conversationTokensMax: 'tokens',
+  outputTokensMax: 'tokens',
+  wallClockMsMax: 'seconds',
+  bodyBytesMax: 'bytes',
+};
+
+export function LimitsPart({ text, problems, warnings, onText }: LimitsPartProps) {
+  const set = (field: LimitField, value: string): void =>
+    onText({ ...text, limits: { ...text.limits, [field]: value } });
+  return (
+    <>
+      <div className="grid grid-cols-5 items-start gap-3 max-[1500px]:grid-cols-3">
+        {limitFields.map((field) => {
+          const problem = problems[`limits.${field}`] ?? null;
+          return (
+            <Field key={field} label={limitLabels[field]} help={helps[field]} problem={problem}>
+              {({ id, problemId }) => (
+                <>
+                  <NumberBox
+                    id={id}
+                    value={text.limits[field]}
+                    placeholder="unlimited"
+                    problem={problem}
+                    problemId={problemId}
+                    onValue={(value) => set(field, value)}
+                  />
+                  {problem === null ? <p className="lab truncate">{wordOf(text.limits[field], units[field])}</p> : null}
+                </>
+              )}
+            </Field>
+          );
+        })}
+        <Field
+          label="Conversation over its limit"
+          help="Refused with 422, or shortened by a call of its own that is paid like any other."
+        >
+          {({ id }) => (
+            <>
+              <Choice
+                id={id}
+                value={text.onConversationOverflow}
+                options={[
+                  { value: 'refuse', text: 'refuse it' },
+                  { value: 'summarise', text: 'summarise it' },
+                ]}
+                onValue={(onConversationOverflow) => onText({ ...text, onConversationOverflow })}
+              />
+              <p className="lab truncate">
+                {text.onConversationOverflow === 'refuse' ? 'the call is answered with 422' : 'one more call, paid too'}
+              </p>
+            </>
+          )}
+        </Field>
+      </div>
+      {warnings.map((warning) => (
+        <Warning
+          key={`${warning.field} ${warning.text}`}
+          warning={warning}
+          onSafe={(field, value) => set(field, value)}
+        />
+      ))}
+      <Field
+        label="Models"
+        help="Names as the server lists them, one a line. Other models are refused."
+        problem={problems['limits.models'] ?? null}
+      >
+        {({ id, problemId }) => (
+          <div className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)] gap-3">
+            <textarea
+              id={id}
+              rows={Math.min(6, Math.max(2, text.models.split('\n').length))}
+              spellCheck={false}
+              maxLength={100_000}
+              placeholder="every model"
+              value={text.models}
+              aria-invalid={problems['limits.models'] !== undefined}
+              aria-describedby={problems['limits.models'] === undefined ? undefined : problemId}
+              onChange={(event) => onText({ ...text, models: event.target.value })}
+              className="field mono h-auto! resize-y py-1"
+            />
+            <p className="lab">{modelsWord(text.models)}</p>
+          </div>
+        )}
+      </Field>
+    </>
+  );
+}
+
+function Warning({ warning, onSafe }: { warning: PlanWarning; onSafe: (field: LimitField, value: string) => void }) {
+  const field = limitFields.find((each) => warning.field.endsWith(each));
+  const safe = safeValue(warning);
+  return (
+    <div role="note" className="c-context flex items-start gap-2 border-l-2 border-field bg-sunk px-3 py-2">
+      <p className="min-w-0 flex-1 text-ink wrap-anywhere">
+        {warning.text}
+        {warning.next === null ? null : <span className="block text-ink-2">{warning.next}</span>}
+      </p>
+      {field === undefined || safe === null ? null : (
+        <Button onClick={() => onSafe(field, String(safe))}>Set {count(safe)}</Button>
+      )}
+    </div>
+  );
+}
+
+/** As the engine gives it, else the figure its words call safe. */
+export function safeValue({ safe, text, next }: PlanWarning): number | null {
+  if (safe !== undefined && safe !== null) return safe;
+  const match = /([\d,]+) (?:is|are|would be) safe/u.exec(`${text} ${next ?? ''}`);
+  const whole = match === null ? null : parseWhole(match[1] ?? '');
+  return whole === null || 'problem' in whole ? null : whole.value;
+}
+
+function wordOf(text: string, unit: string): string {
+  if (unit === 'seconds') {
+    const bare = text.trim();
+    if (bare === '') return 'unlimited';
+    return Number(bare) === 0 ? 'nothing is allowed' : `${bare} seconds`;
+  }
+  const whole = parseWhole(text);
+  return 'problem' in whole ? '' : (limitWord(whole.value, unit) ?? '');
+}
+
+function modelsWord(text: string): string {
+  const names = text.split('\n').filter((name) => name.trim() !== '').length;
+  if (names === 0) return 'every model is allowed';
+  return names === 1 ? 'only this model is allowed' : `only these ${count(names)} models are allowed`;
+}
