@@ -2,8 +2,9 @@
  * The directory in use: plans, tenants, users. Changed as a whole, from the revision it was read at, so that no change is lost
  * under another one. Kept by the store; where nothing is kept, the default one.
  */
-import { type Result, denialOfIssues, denied, ok } from '../../contract/denials.ts';
+import { type Result, denialOfIssues, ok } from '../../contract/denials.ts';
 import { DEFAULT_DIRECTORY, type Directory, type DirectoryInput, directorySchema } from '../../contract/plans.ts';
+import { type StoredDirectory, directoryChanged } from '../storage/directory-rows.ts';
 import type { StoreNotice } from '../storage/store-types.ts';
 import { readDirectory } from './read-directory.ts';
 
@@ -13,7 +14,7 @@ export interface DirectoryKeeper {
   revision(): number;
   /** What of a stored directory could not be read at start. */
   readonly notices: readonly StoreNotice[];
-  /** Denied `busy` where `revision` is not the one of now, and where a plan that is in use is missing. */
+  /** Denied `busy` where `revision` is not the one of now, `bad-input` where somebody names a plan that is not there. */
   set(change: { readonly directory: DirectoryInput; readonly revision: number }): Result<Directory>;
   /** Called after every change. Returns how to stop that. */
   onChange(listener: (directory: Directory) => void): () => void;
@@ -24,11 +25,6 @@ export interface DirectoryStore {
   directory(): StoredDirectory | null;
   /** Denied `busy` where what is stored has not the revision before this one. */
   saveDirectory(next: StoredDirectory): Result<null>;
-}
-
-export interface StoredDirectory {
-  readonly json: string;
-  readonly revision: number;
 }
 
 /** store left out = kept in memory. */
@@ -45,7 +41,7 @@ export function createDirectory(parts: { readonly store?: DirectoryStore } = {})
     revision: () => revision,
     notices: read.notices,
     set(change) {
-      if (change.revision !== revision) return changedMeanwhile();
+      if (change.revision !== revision) return directoryChanged();
       const parsed = directorySchema.safeParse(change.directory);
       if (!parsed.success) return { ok: false, denial: denialOfIssues(parsed.error) };
       const saved = store?.saveDirectory({ json: JSON.stringify(parsed.data), revision: revision + 1 }) ?? ok(null);
@@ -60,11 +56,4 @@ export function createDirectory(parts: { readonly store?: DirectoryStore } = {})
       return () => listeners.delete(listener);
     },
   };
-}
-
-export function changedMeanwhile(): { ok: false; denial: ReturnType<typeof denied>['denial'] } {
-  return denied('busy', 'Plans, tenants or users were changed meanwhile.', {
-    field: 'revision',
-    next: 'Reload them, then make your change again.',
-  });
 }

@@ -53,6 +53,7 @@ const checksummed: Readonly<Record<string, readonly string[]>> = {
   runs: ['json'],
   cells: ['plan'],
   calls: ['summary'],
+  directory: ['json'],
   call_bodies: ['request', 'preflight', 'reply', 'messages', 'sent_body', 'thinking', 'answer', 'raw_reply'],
 };
 

@@ -130,6 +130,15 @@ export const migrations: readonly string[] = [
     UNIQUE (name, date)
   ) STRICT;
   `,
+  `
+  -- Plans, tenants and users. revision: rises with every change.
+  CREATE TABLE directory (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    revision INTEGER NOT NULL CHECK (revision > 0),
+    json TEXT NOT NULL CHECK (json_valid(json)),
+    checksum INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /** The version this program writes. */

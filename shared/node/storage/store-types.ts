@@ -10,6 +10,7 @@ import type { Cell, CellPlan, RunSummary } from '../../contract/experiments.ts';
 import type { CallId, CellKey, DocumentId, RunId } from '../../contract/ids.ts';
 import type { Settings } from '../../contract/settings.ts';
 import type { Row } from '../csv/columns.ts';
+import type { StoredDirectory } from './directory-rows.ts';
 import type { ReportedTotals } from './price-rows.ts';
 
 export interface Store {
@@ -86,6 +87,11 @@ export interface Store {
   removePriceSet(name: PriceSetName): Result<null>;
   /** Counts that calls reported since that moment. */
   reportedSince(fromIso: string, simulated: boolean): ReportedTotals;
+
+  /** Plans, tenants and users as they were saved last; null = never. */
+  directory(): StoredDirectory | null;
+  /** Denied `busy` where what is stored has not the revision before this one. */
+  saveDirectory(next: StoredDirectory): Result<null>;
 
   /** Again is allowed and does nothing. */
   close(): void;

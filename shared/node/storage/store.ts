@@ -14,6 +14,7 @@ import { rowOf } from '../csv/rows.ts';
 import { createCallRows, exportRecordOf } from './call-rows.ts';
 import type { CallRows, ExportCallRow } from './call-rows.ts';
 import { closeDatabase, openDatabase } from './database.ts';
+import { createDirectoryRows, directoryChanged } from './directory-rows.ts';
 import { storageDenial } from './failures.ts';
 import { cellStateOf, createRunRows } from './run-rows.ts';
 import type { CellChange, RunRows } from './run-rows.ts';
@@ -60,6 +61,7 @@ function createStore(database: Database, clock: Pick<Clock, 'now'>): Store {
   const parts = partsOf(database);
   const { statements, runRows, callRows, write } = parts;
   const priceRows = createPriceRows(statements);
+  const directoryRows = createDirectoryRows(statements);
   return {
     file: database.name,
     settings: () => readSettings(statements),
@@ -152,6 +154,13 @@ function createStore(database: Database, clock: Pick<Clock, 'now'>): Store {
         return null;
       }),
     reportedSince: (fromIso, simulated) => reportedTotals(statements, fromIso, simulated),
+
+    directory: () => directoryRows.read(),
+    saveDirectory: (next) =>
+      write(() => {
+        if (!directoryRows.save(next)) throw new Refusal(directoryChanged().denial);
+        return null;
+      }),
 
     close: () => {
       closeDatabase(database);
