@@ -119,7 +119,8 @@ export function createMemoryStore({ nowMs }: { readonly nowMs: () => number }): 
     let earliest: number | null = null;
     for (const id of open) {
       const { ask } = known(reservations.get(id));
-      if (!ask.lines.some((line) => line.key === key)) continue;
+      // A hold of nothing frees nothing when it goes.
+      if (!ask.lines.some((line) => line.key === key && line.amount > 0)) continue;
       if (earliest === null || ask.expiresAtMs < earliest) earliest = ask.expiresAtMs;
     }
     return earliest;

@@ -165,6 +165,10 @@ function testReserving(fresh: FreshLedger): void {
       { index: 0, limit: 0, spent: 0, held: 0, earliestExpiryMs: null, freeAtMs: null },
     ]);
     await reserved(store, reserveOf([{ name: 'none', amount: 0, limit: 0 }]));
+    // A hold of nothing frees nothing when it goes, so nobody is told to wait for it.
+    expect((await refused(store, reserveOf([{ name: 'none', amount: 1, limit: 0 }]))).refusals).toMatchObject([
+      { earliestExpiryMs: null },
+    ]);
     await expectSound(store);
   });
 
