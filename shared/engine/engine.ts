@@ -37,7 +37,10 @@ interface OpenEntry {
   done: Promise<CallOutcome>;
 }
 
-export function createEngine(outer: EnginePorts): Engine {
+export function createEngine(
+  outer: EnginePorts,
+  { openCallsMax = OPEN_CALLS_MAX }: { readonly openCallsMax?: number } = {},
+): Engine {
   const open = new Map<CallId, OpenEntry>();
   const ports: EnginePorts = { ...outer, events: { emit: (event) => (remember(event), outer.events.emit(event)) } };
 
@@ -99,8 +102,8 @@ export function createEngine(outer: EnginePorts): Engine {
 
   return {
     open(request, place) {
-      if (open.size >= OPEN_CALLS_MAX) {
-        return denied('busy', `${OPEN_CALLS_MAX} calls are running.`, { next: 'Wait for one to end, or stop one.' });
+      if (open.size >= openCallsMax) {
+        return denied('busy', `${openCallsMax} calls are running.`, { next: 'Wait for one to end, or stop one.' });
       }
       const id = ports.ids.call();
       const cancel = createCancel();

@@ -95,6 +95,11 @@ export const defaultProfiles: readonly ModelProfile[] = stamped([
     sizeBytes: 45_960_996,
     templateText: '{{ .Prompt }}',
   }),
+  // A small model on a fast machine: for many calls in a row.
+  profileOf({
+    name: 'sim-quick:latest',
+    rates: { loadMs: 300, promptTokensPerSecond: 20_000, outputTokensPerSecond: 400 },
+  }),
 ]);
 
 function capabilitiesOf(fields: Partial<ModelProfile>): Capability[] {
