@@ -246,9 +246,10 @@ export function createMemoryStore({ nowMs }: { readonly nowMs: () => number }): 
       found.overrun += charge.overrun;
       found.touched = ++touches;
       if (line.account.window === 'minute') {
-        const bucket = known(found.buckets.get(secondOf(held.ask.atMs)));
-        bucket.held -= line.amount;
-        bucket.spent += charge.amount;
+        // Gone only where nothing was held in it any more.
+        const second = secondOf(held.ask.atMs);
+        const bucket = found.buckets.get(second) ?? { spent: 0, held: 0 };
+        found.buckets.set(second, { spent: bucket.spent + charge.amount, held: bucket.held - line.amount });
       } else check(found);
       if (line.account.unit === 'tokens') overrunTokens = charge.overrun;
       return { account: line.key, unit: line.account.unit, ...charge };
@@ -364,6 +365,6 @@ const full = (): Result<never> =>
   denied('storage-full', 'The ledger in memory is full.', { next: 'Use the database or Redis.' });
 
 function known<Value>(value: Value | undefined): Value {
-  if (value === undefined) throw new Error('Broken rule: a hold has its reservation and its second');
+  if (value === undefined) throw new Error('Broken rule: an open hold has its reservation');
   return value;
 }
