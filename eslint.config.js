@@ -70,8 +70,11 @@ export default tseslint.config(
       ],
     },
   },
-  owned('ollama', 'shared/node/ollama', 'Call the model server through shared/node/ollama.'),
-  owned('better-sqlite3', 'shared/node/storage', 'Reach the database through the store in shared/node/storage.'),
+  ...owned([
+    ['ollama', 'shared/node/ollama', 'Call the model server through shared/node/ollama.'],
+    ['better-sqlite3', 'shared/node/storage', 'Reach the database through the stores in shared/node/storage.'],
+    ['csv-parse/sync', 'shared/node/csv', 'Read tables through shared/node/csv.'],
+  ]),
   {
     files: ['electron/**'],
     rules: {
@@ -111,11 +114,23 @@ export default tseslint.config(
   },
 );
 
-/** A package that one folder of shared/node owns: everybody else there goes through that folder. */
-function owned(name, folder, message) {
-  return {
-    files: ['shared/node/**'],
-    ignores: [`${folder}/**`],
-    rules: { '@typescript-eslint/no-restricted-imports': ['error', { paths: [{ name, message }] }] },
-  };
+/**
+ * Packages that one folder of shared/node owns: everybody else there goes through that folder. One object for each owner and
+ * one for all others, since a later one would replace an earlier one.
+ */
+function owned(packages) {
+  const rule = (those) => ({
+    '@typescript-eslint/no-restricted-imports': [
+      'error',
+      { paths: those.map(([name, , message]) => ({ name, message })) },
+    ],
+  });
+  const folders = packages.map(([, folder]) => `${folder}/**`);
+  return [
+    { files: ['shared/node/**'], ignores: folders, rules: rule(packages) },
+    ...packages.map(([name, folder]) => ({
+      files: [`${folder}/**`],
+      rules: rule(packages.filter(([other]) => other !== name)),
+    })),
+  ];
 }

@@ -10,6 +10,7 @@ import { fittedPreset } from '../engine/reasoning-lab/presets.ts';
 import { never } from '../engine/cancel.ts';
 import { calibrationHandlers } from './costs/calibration-handlers.ts';
 import { costHandlers } from './costs/cost-handlers.ts';
+import { directoryHandlers } from './ledger/directory-handlers.ts';
 import { ledgerHandlers } from './ledger/ledger-handlers.ts';
 import type { EngineDoor, RequestContext } from './rpc/dispatcher.ts';
 import type { Parts } from './parts.ts';
@@ -136,6 +137,7 @@ function table(parts: Parts): Handlers {
     ...costHandlers(parts),
     ...calibrationHandlers(parts),
     ...ledgerHandlers(parts),
+    ...directoryHandlers(parts),
 
     'reply.explain': (input) => explain(input),
   };

@@ -6,6 +6,7 @@ import type { Settings } from '../contract/settings.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../engine/ports.ts';
 import type { Exports } from './experiments/export.ts';
+import type { DirectoryKeeper } from './ledger/directory.ts';
 import type { LedgerService } from './ledger/ledger-service.ts';
 import type { Runner } from './experiments/runner.ts';
 import type { ServerLog } from './server-log/server-log.ts';
@@ -41,6 +42,7 @@ export interface Parts {
   readonly clock: Clock;
   readonly engine: Engine;
   readonly budgets: LedgerService;
+  readonly directory: DirectoryKeeper;
   readonly watch: ServerWatch;
   readonly subjects: Subjects;
   readonly serverLog: ServerLog;

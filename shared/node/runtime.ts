@@ -16,9 +16,9 @@ import { type RunnerServer, createRunner } from './experiments/runner.ts';
 import { createExports } from './experiments/export.ts';
 import { createHandlers } from './handlers.ts';
 import { priceSetNamed } from './costs/price-sets.ts';
+import { createDirectory } from './ledger/directory.ts';
 import { createLedgerService } from './ledger/ledger-service.ts';
 import { createMemoryStore } from '../engine/ledger/memory-store.ts';
-import { DEFAULT_DIRECTORY } from '../contract/plans.ts';
 import type { Parts, RuntimeOptions } from './parts.ts';
 import type { EngineDoor } from './rpc/dispatcher.ts';
 import {
@@ -112,14 +112,18 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
   const subjects = createSubjects({ watch, store, localOnly: () => settings.localOnly });
   const estimator = createEstimator();
   const ids = { call: () => newId('call') as CallId, run: () => newId('run') as RunId };
+  const directory = createDirectory({ store });
+  notices.push(...directory.notices);
   const budgets = createLedgerService({
     store: createMemoryStore({ nowMs: () => Date.now() }),
     home: home.value,
-    directory: () => DEFAULT_DIRECTORY,
+    directory: directory.current,
     prices: (name) => priceSetNamed(store, name),
     isSimulated: () => watch.status().kind === 'simulator',
     emit,
   });
+  // Limits are part of every balance that is shown.
+  directory.onChange(() => budgets.changed());
   const engine = createEngine({
     clock,
     ids,
@@ -173,6 +177,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     clock,
     engine,
     budgets,
+    directory,
     watch,
     subjects,
     serverLog,

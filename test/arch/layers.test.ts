@@ -28,7 +28,7 @@ const LAYERS: Record<string, { from: string[]; packages: RegExp }> = {
   },
   'shared/node/csv': {
     from: ['shared/contract', 'shared/engine', 'shared/node'],
-    packages: /^node:.*$/,
+    packages: /^(node:.*|csv-parse\/sync)$/,
   },
   'shared/node/experiments': {
     from: ['shared/contract', 'shared/engine', 'shared/node'],

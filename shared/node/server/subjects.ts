@@ -22,6 +22,8 @@ export interface Subjects extends SubjectPort {
   learnPrompt(request: CallRequest, promptTokens: number): void;
   /** The model was just loaded without num_ctx: the window it runs in is the server's default for it. */
   learnDefault(model: string): void;
+  /** The smallest window that this server's models ran in without being asked for one; null where no call has shown it. */
+  defaultWindow(): Tokens | null;
   /** What was learned of characters per token; `simulated` apart from real models of one name. */
   learned(): { readonly model: string; readonly simulated: boolean; readonly learned: LearnedRatio }[];
   /** Starts anew with the script table, now and after a restart; answers how many models. null = all. */
@@ -73,6 +75,11 @@ export function createSubjects(options: { watch: ServerWatch; store: Store; loca
       const running = findRunning(watch.status().running, model, null);
       const window = running?.contextLength ?? null;
       if (window !== null) defaults.set(`${serverKey()} ${keyOf(model)}`, window);
+    },
+    defaultWindow() {
+      const server = `${serverKey()} `;
+      const windows = [...defaults].filter(([key]) => key.startsWith(server)).map(([, window]) => window);
+      return windows.sort((a, b) => a - b)[0] ?? null;
     },
     learn(record) {
       const key = keyOf(record.request.model);
