@@ -119,3 +119,44 @@ function makeFormat(timeZone: string): Intl.DateTimeFormat | null {
 }
 
 const pad = (value: number): string => String(value).padStart(2, '0');
+
+export interface ClockMove {
+  readonly text: string;
+  /** The local time it leads to. */
+  readonly note: string;
+  /** Both null where there is no such moment. */
+  readonly toMs: number | null;
+  readonly byMs: number | null;
+}
+
+const BEFORE_MS = 5_000;
+
+/** What a workshop wants to see. Moments are shown a few seconds before they come, so that they pass on screen. */
+export function clockMoves(atMs: number, zone: string): readonly ClockMove[] {
+  const to = (text: string, ms: number | null): ClockMove => {
+    // Less than that before it already: the one after it.
+    const toMs = ms === null ? null : ms - BEFORE_MS;
+    return { text, note: toMs === null ? 'never in this zone' : localText(toMs, zone), toMs, byMs: null };
+  };
+  const later = atMs + BEFORE_MS;
+  return [
+    { text: '1 hour on', note: localText(atMs + HOUR_MS, zone), toMs: null, byMs: HOUR_MS },
+    { text: '1 day on', note: localText(atMs + DAY_MS, zone), toMs: null, byMs: DAY_MS },
+    to('5 s before midnight', nextMidnight(later, zone)),
+    to('5 s before the month ends', nextMonth(later, zone)),
+    to('5 s before the clocks change', nextClockChange(later, zone)),
+  ];
+}
+
+/** `2 d 1 h ahead`, `5 min behind`. */
+export function movedWord(offsetMs: number): string {
+  const minutes = Math.round(Math.abs(offsetMs) / 60_000);
+  const days = Math.floor(minutes / 1_440);
+  const hours = Math.floor(minutes / 60) % 24;
+  const parts = [
+    days > 0 ? `${days} d` : null,
+    hours > 0 ? `${hours} h` : null,
+    days === 0 && minutes % 60 > 0 ? `${minutes % 60} min` : null,
+  ].filter((part) => part !== null);
+  return `${parts.length === 0 ? 'under a minute' : parts.join(' ')} ${offsetMs < 0 ? 'behind' : 'ahead'}`;
+}

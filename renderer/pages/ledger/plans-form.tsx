@@ -12,9 +12,10 @@ import { LimitsPart } from './plans-limits.tsx';
 import { ChargingPart, PeriodsPart } from './plans-periods.tsx';
 import { isStaleDenial, plans, useDirectoryActions, withPlan, withoutPlan } from './plans-store.ts';
 import type { DirectoryView, PlanDraft } from './plans-store.ts';
-import { planField, readPlan } from './plans-text.ts';
+import { planField, readPlan, textOfPlan } from './plans-text.ts';
 import type { PlanProblems, PlanText } from './plans-text.ts';
-import { usesOf, useText } from './plans-words.ts';
+import { Warnings, standingWarnings } from './plans-warning.tsx';
+import { usesOf, usedByText } from './plans-words.ts';
 
 export interface PlanFormProps {
   readonly view: DirectoryView;
@@ -55,7 +56,10 @@ export function PlanForm({ view, draftKey, stored, draft, isTyped, prices }: Pla
     });
   };
   const isOverwriting = isTyped && stored !== null && draft.base !== null && !same(stored, draft.base);
-  const warnings = view.warnings.filter((warning) => warning.plan === stored?.name);
+  const saved = useMemo(() => (stored === null ? null : textOfPlan(stored)), [stored]);
+  const all = view.warnings.filter((warning) => warning.plan === stored?.name);
+  const standing = standingWarnings(all, text, saved);
+  const warningsOf = (part: RegExp): typeof standing => standing.filter(({ field }) => part.test(field));
   return (
     <form
       aria-label={`Plan ${text.name}`}
@@ -85,7 +89,7 @@ export function PlanForm({ view, draftKey, stored, draft, isTyped, prices }: Pla
               <p className="lab pb-1.5">
                 {stored === null
                   ? 'Not saved yet.'
-                  : `Used by ${useText(usesOf(directory).get(stored.name), directory.defaultPlan === stored.name)}.`}
+                  : `Used by ${usedByText(usesOf(directory).get(stored.name), directory.defaultPlan === stored.name)}.`}
               </p>
             </div>
             {isOverwriting ? <Overwriting onTheirs={() => plans.drop(draftKey)} /> : null}
@@ -94,7 +98,7 @@ export function PlanForm({ view, draftKey, stored, draft, isTyped, prices }: Pla
             title="Limits of a call"
             note="checked before any budget is touched · empty = unlimited, 0 = nothing is allowed"
           >
-            <LimitsPart text={text} problems={problems} warnings={warnings} onText={onText} />
+            <LimitsPart text={text} problems={problems} warnings={warningsOf(/^limits|^onConv/u)} onText={onText} />
           </Part>
           <Part
             title="Budgets"
@@ -105,12 +109,14 @@ export function PlanForm({ view, draftKey, stored, draft, isTyped, prices }: Pla
               problems={problems}
               onBudgets={(budgets) => onText({ ...text, budgets })}
             />
+            <Warnings warnings={warningsOf(/^budgets/u)} text={text} onText={onText} />
           </Part>
           <Part title="Periods" note="when days, weeks and months begin">
             <PeriodsPart text={text} problems={problems} zones={view.timeZones} onText={onText} />
           </Part>
           <Part title="Charging">
             <ChargingPart text={text} problems={problems} prices={prices} onText={onText} />
+            <Warnings warnings={warningsOf(/^(?!limits|onConv|budgets)/u)} text={text} onText={onText} />
           </Part>
         </div>
       </div>
@@ -215,7 +221,7 @@ function Footer({ view, stored, isTyped, saving, problems, said, onDrop, onRefus
           <Confirm
             open={removing}
             title={`Remove the plan ${stored.name}?`}
-            text={`It is used by ${useText(usesOf(directory).get(stored.name), false)}. Users go to the plan of their tenant, tenants to the default plan, ${directory.defaultPlan}. What was spent stays in the journal.`}
+            text={`It is used by ${usedByText(usesOf(directory).get(stored.name), false)}. Users go to the plan of their tenant, tenants to the default plan, ${directory.defaultPlan}. What was spent stays in the journal.`}
             action="Remove"
             onConfirm={() =>
               act(

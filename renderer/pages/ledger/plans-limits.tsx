@@ -1,11 +1,11 @@
 /** The limits of a call: one box each, and beside it in words what it means. */
 import type { PlanWarning } from '../../../shared/contract/plans.ts';
-import { Button } from '../../components/button.tsx';
 import { Choice, Field, NumberBox } from '../../components/field.tsx';
 import { count } from '../../format/numbers.ts';
 import { parseWhole } from '../live/build-request.ts';
 import { limitFields, limitLabels } from './plans-text.ts';
 import type { LimitField, PlanProblems, PlanText } from './plans-text.ts';
+import { Warnings } from './plans-warning.tsx';
 import { limitWord } from './plans-words.ts';
 
 export interface LimitsPartProps {
@@ -79,13 +79,7 @@ export function LimitsPart({ text, problems, warnings, onText }: LimitsPartProps
           )}
         </Field>
       </div>
-      {warnings.map((warning) => (
-        <Warning
-          key={`${warning.field} ${warning.text}`}
-          warning={warning}
-          onSafe={(field, value) => set(field, value)}
-        />
-      ))}
+      <Warnings warnings={warnings} text={text} onText={onText} />
       <Field
         label="Models"
         help="Names as the server lists them, one a line. Other models are refused."
@@ -111,30 +105,6 @@ export function LimitsPart({ text, problems, warnings, onText }: LimitsPartProps
       </Field>
     </>
   );
-}
-
-function Warning({ warning, onSafe }: { warning: PlanWarning; onSafe: (field: LimitField, value: string) => void }) {
-  const field = limitFields.find((each) => warning.field.endsWith(each));
-  const safe = safeValue(warning);
-  return (
-    <div role="note" className="c-context flex items-start gap-2 border-l-2 border-field bg-sunk px-3 py-2">
-      <p className="min-w-0 flex-1 text-ink wrap-anywhere">
-        {warning.text}
-        {warning.next === null ? null : <span className="block text-ink-2">{warning.next}</span>}
-      </p>
-      {field === undefined || safe === null ? null : (
-        <Button onClick={() => onSafe(field, String(safe))}>Set {count(safe)}</Button>
-      )}
-    </div>
-  );
-}
-
-/** As the engine gives it, else the figure its words call safe. */
-export function safeValue({ safe, text, next }: PlanWarning): number | null {
-  if (safe !== undefined && safe !== null) return safe;
-  const match = /([\d,]+) (?:is|are|would be) safe/u.exec(`${text} ${next ?? ''}`);
-  const whole = match === null ? null : parseWhole(match[1] ?? '');
-  return whole === null || 'problem' in whole ? null : whole.value;
 }
 
 function wordOf(text: string, unit: string): string {

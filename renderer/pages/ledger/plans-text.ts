@@ -136,6 +136,33 @@ export function planField(field: string | undefined): { readonly index: number; 
   return match === null ? null : { index: Number(match[1]), field: match[2] ?? 'name' };
 }
 
+/** The text of a box by its path; null where the path is of no box that holds a number. */
+export function fieldText(text: PlanText, field: string): string | null {
+  const limit = limitFields.find((each) => field === `limits.${each}`);
+  if (limit !== undefined) return text.limits[limit];
+  const row = text.budgets[budgetAt(field) ?? -1];
+  if (row === undefined) return null;
+  if (field.endsWith('.limit')) return row.limit;
+  return field.endsWith('.retryAfterSeconds') ? row.retryAfter : null;
+}
+
+/** `value` in the unit of the contract. */
+export function withFieldText(text: PlanText, field: string, value: number): PlanText {
+  const limit = limitFields.find((each) => field === `limits.${each}`);
+  if (limit !== undefined) {
+    const typed = limit === 'wallClockMsMax' ? secondsText(value) : String(value);
+    return { ...text, limits: { ...text.limits, [limit]: typed } };
+  }
+  const at = budgetAt(field);
+  const budgets = text.budgets.map((row, index) => {
+    if (index !== at) return row;
+    return field.endsWith('.limit')
+      ? { ...row, limit: limitText(value, row.unit) }
+      : { ...row, retryAfter: String(value) };
+  });
+  return { ...text, budgets };
+}
+
 function fieldOf(path: readonly PropertyKey[]): string {
   // A wrong entry of a list is said at the list.
   const at = path.findIndex((part) => part === 'alertsPercent' || part === 'models' || part === 'prices');

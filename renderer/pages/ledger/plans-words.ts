@@ -109,7 +109,7 @@ export function usesOf({ users, tenants }: Directory): ReadonlyMap<string, PlanU
   return uses;
 }
 
-export function useText(use: PlanUse | undefined, isDefault: boolean): string {
+export function usedByText(use: PlanUse | undefined, isDefault: boolean): string {
   const parts = [
     use === undefined || use.users === 0 ? null : counted(use.users, 'user'),
     use === undefined || use.tenants === 0 ? null : counted(use.tenants, 'tenant'),
