@@ -186,6 +186,8 @@ export const auditSchema = z.strictObject({
   openHolds: z.int().nonnegative(),
   /** What does not add up, in words; the first 100. */
   faults: z.array(z.string()),
+  /** What could not be checked, in words; left out where all of it was. */
+  notes: z.array(z.string()).optional(),
 });
 export type Audit = z.infer<typeof auditSchema>;
 
