@@ -1,5 +1,6 @@
 /** Token estimates and the preflight reading. An estimate always carries its band; it is never a measurement. */
 import { z } from 'zod';
+import { denialSchema } from './denials.ts';
 import { charactersSchema, bytesSchema, tokensSchema } from './units.ts';
 
 /** low <= likely <= high. `source`: from the script table, or learned from uncut calls of this model. */
@@ -41,6 +42,14 @@ export const preflightSchema = z.strictObject({
   /** Likely memory of the model at that window, from what ps reported at other windows; null when not known. */
   fitsMemoryBytes: bytesSchema.nullable(),
   sentence: z.string(),
+  /** What the ledger would hold for the call, and the limit of a call that would refuse it. Not there without a ledger. */
+  admission: z
+    .strictObject({
+      inputTokens: z.int().nonnegative(),
+      outputTokens: z.int().nonnegative(),
+      denial: denialSchema.nullable(),
+    })
+    .optional(),
 });
 export type Preflight = z.infer<typeof preflightSchema>;
 
