@@ -3,7 +3,7 @@
  * Each says what was wrong, which field it was (when it was one), and what to do next.
  */
 import { z } from 'zod';
-import { budgetCodes, budgetRefusalSchema } from './ledger.ts';
+import { type BudgetCode, budgetCodes, budgetRefusalSchema } from './ledger.ts';
 
 export const denialCodes = [
   'unknown-request',
@@ -60,6 +60,41 @@ export const denied = (
   ok: false,
   denial: { code, message, ...more },
 });
+
+/** The status a refusal has over HTTP. Every budget answers 429; its code tells what passes by itself from what does not. */
+export function httpStatusOf(code: DenialCode): number {
+  return ownStatuses[code] ?? 429;
+}
+
+/** Only the codes of budgets are not named here. */
+const ownStatuses: { readonly [Code in Exclude<DenialCode, BudgetCode>]: number } & {
+  readonly [Code in BudgetCode]?: never;
+} = {
+  'unknown-request': 404,
+  'bad-input': 400,
+  'not-allowed': 403,
+  'not-found': 404,
+  busy: 503,
+  'no-server': 502,
+  'unknown-model': 404,
+  'cloud-model': 403,
+  'body-too-large': 413,
+  'message-too-long': 400,
+  'conversation-too-long': 422,
+  'output-over-cap': 422,
+  'model-not-in-plan': 403,
+  'key-used': 409,
+  'bound-unknown': 422,
+  'ledger-unavailable': 503,
+  unsupported: 501,
+  'over-window': 422,
+  'server-error': 502,
+  'storage-newer': 500,
+  'storage-full': 507,
+  'storage-failed': 500,
+  cancelled: 499,
+  internal: 500,
+};
 
 /** The one to tell when several apply: lowest index in `denialCodes`; of equals, the first given. */
 export function mostImportant(denials: readonly Denial[]): Denial | undefined {

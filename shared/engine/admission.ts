@@ -2,13 +2,14 @@
  * Steps 3 and 7 of the corridor: limits and a reservation before a call leaves, and what it is charged when it has ended.
  * Without a ledger nothing is limited and nothing reserved.
  */
-import type { Reply } from '../contract/calls.ts';
+import type { CallRequest, Reply } from '../contract/calls.ts';
 import { type Denial, type Result, denied, ok } from '../contract/denials.ts';
+import type { Preflight } from '../contract/estimates.ts';
 import type { Book, CallBudget } from '../contract/ledger.ts';
 import type { Payer } from '../contract/plans.ts';
 import type { CallAsk } from './call.ts';
 import type { MessagesEstimate } from './estimate/estimate.ts';
-import type { Held, Ledger } from './ledger/ledger.ts';
+import type { Held, Ledger, Settlement } from './ledger/ledger.ts';
 import {
   conversationTokens,
   inputTokensAtMost,
@@ -17,7 +18,7 @@ import {
   newestUserMessage,
   utf8Bytes,
 } from './ledger/limits.ts';
-import type { Policy } from './ledger/lines.ts';
+import { type Policy, amountsOf } from './ledger/lines.ts';
 import { settlementOf } from './ledger/settlement.ts';
 import type { Subject, WireRequest } from './ports.ts';
 import { preflightInput } from './readings.ts';
@@ -38,6 +39,35 @@ export interface Admission {
   readonly wire: WireRequest;
 }
 
+/** What `admit` would hold, and the limit of a call that would refuse it; budgets are not asked. */
+export function foresee(
+  budgets: BudgetPort,
+  request: CallRequest,
+  about: { readonly wire: WireRequest; readonly subject: Subject; readonly sizes: MessagesEstimate },
+): NonNullable<Preflight['admission']> {
+  const policy = budgets.ledger.policyOf(request.payer ?? budgets.payer());
+  return {
+    inputTokens: inputTokensHeld(request, policy, about),
+    outputTokens: request.numPredict,
+    denial: limitDenial(policy.plan, factsOf({ request }, policy, about)),
+  };
+}
+
+function inputTokensHeld(
+  request: CallRequest,
+  { plan }: Policy,
+  { subject, sizes }: { readonly subject: Subject; readonly sizes: MessagesEstimate },
+): number {
+  if (plan.overrun !== 'strict') return inputTokensReserved(sizes);
+  return inputTokensAtMost(request.messages, windowAskedFor(request, subject, sizes));
+}
+
+/** A window that nobody asked for is what was seen before, and another call or a restart may have changed it: null. */
+function windowAskedFor(request: CallRequest, subject: Subject, sizes: MessagesEstimate): number | null {
+  const { window, windowSource } = preflightInput(request, subject, sizes);
+  return windowSource === 'requested' ? window : null;
+}
+
 /** Denied: nothing is held. */
 export async function admit(
   budgets: BudgetPort,
@@ -55,10 +85,11 @@ export async function admit(
     return { ok: false, denial };
   };
 
+  if (ask.refused !== undefined) return { ok: false, denial: ask.refused };
   const over = limitDenial(policy.plan, factsOf(ask, policy, about));
   if (over !== null) return refused(over);
   const strict = policy.plan.overrun === 'strict';
-  const { window } = preflightInput(request, subject, sizes);
+  const window = windowAskedFor(request, subject, sizes);
   if (strict && window === null && subject.facts === null) {
     return refused(
       denied(
@@ -82,18 +113,21 @@ export async function admit(
     model: request.model,
     experiment: ask.runId,
     callId: ask.id,
-    inputTokens: strict ? inputTokensAtMost(request.messages, window) : inputTokensReserved(sizes),
+    inputTokens: inputTokensHeld(request, policy, about),
     outputTokens: request.numPredict,
     sentTokensEstimated: sizes.total.likely,
     wallClockMs,
     strict,
   });
-  if (!held.ok) return held;
+  // Those of budgets are counted with the balances they touched.
+  if (!held.ok) return held.denial.budget === undefined ? refused(held.denial) : held;
   if (held.value.repeated) {
-    return denied('key-used', 'A call with this key was made before; it is not sent again.', {
-      field: 'idempotencyKey',
-      next: 'Look for its reply in the history, or use another key.',
-    });
+    return refused(
+      denied('key-used', 'A call with this key was made before; it is not sent again.', {
+        field: 'idempotencyKey',
+        next: 'Look for its reply in the history, or use another key.',
+      }).denial,
+    );
   }
   return ok({
     held: held.value,
@@ -104,7 +138,7 @@ export async function admit(
 }
 
 function factsOf(
-  { request, isSummary }: CallAsk,
+  { request, isSummary }: Pick<CallAsk, 'request' | 'isSummary'>,
   { plan }: Policy,
   { wire, sizes }: { readonly wire: WireRequest; readonly sizes: MessagesEstimate },
 ): Parameters<typeof limitDenial>[1] {
@@ -118,6 +152,9 @@ function factsOf(
     outputTokens: request.numPredict,
   };
 }
+
+const moneyOf = ({ operation, inputTokens, outputTokens }: Settlement, prices: Held['prices']): number =>
+  operation === 'void' ? 0 : amountsOf(inputTokens, outputTokens, prices)['nano-dollars'];
 
 /** The two calls of one request are two reservations. */
 function keyOf({ id, request, askedAfter, isSummary }: CallAsk): string {
@@ -154,7 +191,7 @@ export async function close(
     source: closed?.charge?.source ?? settlement.source,
     chargedInputTokens: closed?.charge?.inputTokens ?? settlement.inputTokens,
     chargedOutputTokens: closed?.charge?.outputTokens ?? settlement.outputTokens,
-    chargedNanoDollars: closed?.charge?.nanoDollars ?? 0,
+    chargedNanoDollars: closed?.charge?.nanoDollars ?? moneyOf(settlement, held.prices),
     overrunTokens: closed?.charge?.overrunTokens ?? 0,
     reason: closed?.charge?.reason ?? settlement.reason,
   };

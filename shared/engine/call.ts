@@ -52,6 +52,8 @@ export interface CallAsk {
   readonly shortened?: CallRecord['shortened'];
   /** The call shortens a conversation for the one that follows; limits of a conversation are not for it. */
   readonly isSummary?: boolean;
+  /** Set where it is known before that the call must not leave. */
+  readonly refused?: Denial;
 }
 
 /** What happened, and the refusal where the call never left or could not be stored. The record is there in every case. */
@@ -99,6 +101,7 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
     endedMs: null,
     log: null,
     wasSent: false,
+    evalCountWhole: null,
   };
   if (!found.ok) return settle(walk, notSent(found.denial, ask.signal), [], found.denial);
   if (!wire.ok) return settle(walk, notSent(wire.denial, ask.signal), [], wire.denial);
@@ -115,6 +118,8 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
   if (admission?.ok === false)
     return settle({ ...walk, preflight }, notSent(admission.denial, ask.signal), [], admission.denial);
   walk.admission = admission?.value ?? null;
+  // Stopped while the reservation was made: it does not leave, and what was held is given back.
+  if (ask.signal.aborted) return settle({ ...walk, preflight }, notSent(CANCELLED, ask.signal), [], CANCELLED);
   const leaving = admission?.value.wire ?? wire.value;
 
   const log = ports.log ?? noLog;
@@ -134,7 +139,7 @@ function logCall({ id, request }: CallAsk, { path }: WireRequest, { total }: Mes
 }
 
 /** What the server once counted for exactly this prompt is better than any estimate of it. */
-function withCount(sizes: MessagesEstimate, request: CallRequest, subject: Subject): MessagesEstimate {
+export function withCount(sizes: MessagesEstimate, request: CallRequest, subject: Subject): MessagesEstimate {
   const counted = subject.countedOf?.(request) ?? null;
   return counted === null ? sizes : { ...sizes, total: countedEstimate(counted, sizes.total.characters) };
 }
@@ -151,6 +156,8 @@ interface Walk {
   /** What is held for this call; null where nothing is. */
   admission: Admission | null;
   wasSent: boolean;
+  /** What the server counted for a reply of which the rest was left out: it was made all the same, and is charged. */
+  evalCountWhole: ReplyEnd['evalCount'];
   readonly builder: ReplyBuilder;
   readonly reader: ReasoningReader;
   /** When the reply ended; what is looked up after it is no time of the call. Null = it was not sent. */
@@ -179,7 +186,9 @@ async function stream(walk: Walk, wire: WireRequest): Promise<ReplyEnd> {
     for (const event of portion) {
       if (event.kind === 'end') {
         release?.();
-        return isOver ? cappedEnd(event.end, meter?.tokens ?? 0) : event.end;
+        if (!isOver) return event.end;
+        walk.evalCountWhole = event.end.evalCount;
+        return cappedEnd(event.end, meter?.tokens ?? 0);
       }
       if (event.kind === 'sent') walk.wasSent = true;
       if (event.kind === 'sent') phase(isLoaded(walk) ? 'evaluating' : 'loading');
@@ -236,10 +245,11 @@ async function settle(
       ? null
       : callReasoning(walk.reader.finish(reply, truncation.shifts, found?.contextLength ?? null), reply);
   const { admission, wasSent } = walk;
+  const charged = { ...reply, evalCount: walk.evalCountWhole ?? reply.evalCount };
   const budget =
     admission === null || ports.budgets === undefined
       ? null
-      : await close(ports.budgets, admission, { reply, wasSent, outputTokensSeen: walk.builder.tokensSeen });
+      : await close(ports.budgets, admission, { reply: charged, wasSent, outputTokensSeen: walk.builder.tokensSeen });
   const record: CallRecord = { ...recordOf(walk, reply, end, found, truncation, verdict), budget, denial };
   const stored = ports.journal.callClosed(record);
   ports.events.emit({ type: 'call-closed', call: summaryOf(record) });

@@ -9,10 +9,12 @@ import type { EngineEvent, OpenCall } from '../contract/events.ts';
 import type { CallId, CellKey, RunId } from '../contract/ids.ts';
 import { tokens } from '../contract/units.ts';
 import { answerOnlyRequest } from './ask-again.ts';
-import { type CallAsk, type CallOutcome, runCall } from './call.ts';
+import { foresee } from './admission.ts';
+import { type CallAsk, type CallOutcome, runCall, withCount } from './call.ts';
 import { type CancelReason, type CancelSource, createCancel, never } from './cancel.ts';
 import type { EnginePorts } from './ports.ts';
 import { preflightInput } from './readings.ts';
+import { wireRequest } from './wire-body.ts';
 import { shorteningOf, shortenedRequest } from './shorten.ts';
 
 /** More calls at once than this are refused as `busy`: every one holds a socket and its texts. */
@@ -84,16 +86,13 @@ export function createEngine(
     const id = ports.ids.call();
     const entry: OpenEntry = { cancel, shown: null, done: undefined as unknown as Promise<CallOutcome> };
     open.set(id, entry);
-    const { signal } = ask;
-    entry.done = runCall(ports, {
-      id,
-      request: shortening.request,
-      runId: null,
-      cellKey: null,
-      signal,
-      isSummary: true,
-    });
-    const { record } = await entry.done.finally(() => open.delete(id));
+    const { signal, runId } = ask;
+    // It belongs to the run and is paid by its budget; it is the result of no cell.
+    const { request: summarise } = shortening;
+    entry.done = runCall(ports, { id, request: summarise, runId, cellKey: null, signal, isSummary: true });
+    const { record, denial } = await entry.done.finally(() => open.delete(id));
+    // The key of a call that was made before is told as that, not as a conversation that is too long.
+    if (denial?.code === 'key-used') return { ...ask, refused: denial };
     const request = shortenedRequest(ask.request, record);
     if (request === null) return ask;
     const { messagesReplaced, tokensBefore } = shortening;
@@ -137,7 +136,11 @@ export function createEngine(
       const subject = await ports.subjects.of(request.model, never);
       if (!subject.ok) return subject;
       const sizes = await ports.estimator.estimate(request.messages, subject.value.learned);
-      return ok(await ports.estimator.preflight(preflightInput(request, subject.value, sizes)));
+      const preflight = await ports.estimator.preflight(preflightInput(request, subject.value, sizes));
+      const wire = wireRequest(request, { logprobs: false });
+      if (ports.budgets === undefined || !wire.ok) return ok(preflight);
+      const about = { wire: wire.value, subject: subject.value, sizes: withCount(sizes, request, subject.value) };
+      return ok({ ...preflight, admission: foresee(ports.budgets, request, about) });
     },
     openCalls: () => [...open.values()].flatMap((entry) => (entry.shown === null ? [] : [entry.shown])),
   };

@@ -17,6 +17,8 @@ export interface Shortening {
 /** A summary has this share of the conversation's limit at most. */
 const SUMMARY_SHARE = 4;
 const SUMMARY_TOKENS_MIN = 32;
+const HEADING = 'Summary of the conversation so far:';
+const HEADING_TOKENS_MAX = 16;
 const SUMMARISE =
   'Summarise the conversation below for yourself, so that it can go on from your summary alone. Keep names, numbers, decisions and open questions. Write the summary only.';
 
@@ -36,11 +38,9 @@ export async function shorteningOf(ports: EnginePorts, request: CallRequest): Pr
     (sum, message, index) => sum + (kept.has(message) ? (sizes.messages[index]?.high ?? 0) : 0),
     0,
   );
-  const summaryTokens = Math.min(
-    Math.floor(limit / SUMMARY_SHARE),
-    limit - keptTokens,
-    plan.limits.outputTokensMax ?? Infinity,
-  );
+  // A text is estimated at up to twice the tokens it was made of; a summary that does not fit would be paid for nothing.
+  const room = Math.floor((limit - keptTokens - HEADING_TOKENS_MAX) / 2);
+  const summaryTokens = Math.min(Math.floor(limit / SUMMARY_SHARE), room, plan.limits.outputTokensMax ?? Infinity);
   const replaced = request.messages.filter((message) => !kept.has(message));
   if (replaced.length === 0 || summaryTokens < SUMMARY_TOKENS_MIN) return null;
   const { needles: _needles, thinkingCap: _cap, logprobs: _logprobs, ...rest } = request;
@@ -67,17 +67,12 @@ export function shortenedRequest(request: CallRequest, summary: CallRecord): Cal
   const text = summary.reply.answer.trim();
   if (summary.reply.ending !== 'done' || text === '') return null;
   const kept = keptOf(request.messages);
-  const newest = kept.at(-1);
-  const before = newest?.role === 'user' ? kept.slice(0, -1) : kept;
-  return {
-    ...request,
-    messages: [
-      ...before,
-      { role: 'system', content: `Summary of the conversation so far:\n${text}` },
-      ...(newest?.role === 'user' ? [newest] : []),
-    ],
-  };
+  // Before the question, wherever that stands: what comes last is what the model answers.
+  const question = kept.findLastIndex((message) => message.role === 'user');
+  return { ...request, messages: kept.toSpliced(question < 0 ? kept.length : question, 0, summaryMessage(text)) };
 }
+
+const summaryMessage = (text: string): Message => ({ role: 'system', content: `${HEADING}\n${text}` });
 
 function keptOf(messages: readonly Message[]): Message[] {
   const newest = messages.findLast((message) => message.role === 'user');

@@ -19,7 +19,7 @@ import type { EventSink } from '../ports.ts';
 import { alertOfEntry, alertsOf } from './alerts.ts';
 import { balanceOf } from './balances.ts';
 import { isoOf } from './calendar.ts';
-import { type Policy, amountsOf, budgetsFor, lineOf, policyOf } from './lines.ts';
+import { type Policy, amountsOf, budgetsFor, lineOf, modelName, policyOf } from './lines.ts';
 import { budgetDenial } from './refusals.ts';
 import type { LedgerLine, LedgerStore, ReserveAsk, ResolveAnswer, ResolveAsk } from './store.ts';
 
@@ -120,9 +120,11 @@ export function createLedger(ports: LedgerPorts): Ledger {
 
   async function reserve(ask: ReservationAsk): Promise<Result<Held>> {
     const { plan, tenantPlan } = policyOf(ports.directory(), ask.payer);
-    const prices = plan.prices === null ? null : ports.prices(plan.prices);
-    if (plan.prices !== null && prices === null) {
-      return denied('bad-input', `The plan ${plan.name} charges by prices that are gone: ${plan.prices.name}.`, {
+    // A user's plan without prices does not spend a tenant's money for nothing.
+    const priced = plan.prices === null ? tenantPlan : plan;
+    const prices = priced.prices === null ? null : ports.prices(priced.prices);
+    if (priced.prices !== null && prices === null) {
+      return denied('bad-input', `The plan ${priced.name} charges by prices that are gone: ${priced.prices.name}.`, {
         field: 'prices',
         next: 'Choose other prices in the plan.',
       });
@@ -327,7 +329,7 @@ export function createLedger(ports: LedgerPorts): Ledger {
       const atMs = nowMs(ask.book);
       const zero = { tokens: 0, 'nano-dollars': 0, requests: 0 };
       const line = lineOf(
-        { budget, plan: own, name: ask.name },
+        { budget, plan: own, name: ask.scope === 'model' ? modelName(ask.name) : ask.name },
         { book: ask.book, tenant: ask.tenant, atMs, amounts: zero },
       );
       const granted = await store.grant({ ...line, amount: ask.amount, atMs, owner: ports.owner, reason: ask.reason });

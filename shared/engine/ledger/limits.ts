@@ -3,6 +3,7 @@ import type { Message } from '../../contract/calls.ts';
 import { type Denial, denied, mostImportant } from '../../contract/denials.ts';
 import type { CallLimits, Plan } from '../../contract/plans.ts';
 import type { MessagesEstimate } from '../estimate/estimate.ts';
+import { fullName } from '../running.ts';
 
 export interface CallFacts {
   readonly model: string;
@@ -19,6 +20,12 @@ export function limitDenial(plan: Plan, facts: CallFacts): Denial | null {
   const { limits } = plan;
   const { bodyBytes, messageCharacters, conversationTokens, outputTokens, model } = facts;
   const denials = [
+    limits.wallClockMsMax === 0
+      ? denied('not-allowed', `The plan ${plan.name} gives calls no time: its wall clock limit is 0.`, {
+          field: 'timeoutMs',
+          next: 'Ask for a limit, or choose another plan.',
+        }).denial
+      : null,
     isOver(bodyBytes, limits.bodyBytesMax)
       ? denial(
           'body-too-large',
@@ -138,9 +145,6 @@ function denial(
 }
 
 /** `llama3.2` and `llama3.2:latest` are one model. */
-function isSameModel(allowed: string, model: string): boolean {
-  const full = (name: string): string => (name.includes(':') ? name : `${name}:latest`);
-  return full(allowed) === full(model);
-}
+const isSameModel = (allowed: string, model: string): boolean => fullName(allowed) === fullName(model);
 
 const count = (value: number): string => value.toLocaleString('en-US');

@@ -3,6 +3,7 @@ import type { PriceSet } from '../../contract/costs.ts';
 import { type Account, type Book, accountKey } from '../../contract/ledger.ts';
 import type { Budget, BudgetScope, BudgetUnit, Directory, Payer, Plan } from '../../contract/plans.ts';
 import { must } from '../must.ts';
+import { fullName } from '../running.ts';
 import { periodOf } from './calendar.ts';
 import type { LedgerLine } from './store.ts';
 
@@ -42,19 +43,33 @@ export function budgetsFor({ plan, tenantPlan }: Policy, subjects: Subjects): Ap
   const shared = tenantPlan.budgets
     .filter(({ scope }) => TENANT_SCOPES.includes(scope))
     .map((budget) => ({ budget, plan: tenantPlan }));
-  return [...own, ...shared].flatMap((one) => {
+  const applied = [...own, ...shared].flatMap((one) => {
     const name = nameIn(one.budget.scope, subjects);
     return name === null ? [] : [{ ...one, name }];
   });
+  return applied.length > 0 ? applied : [{ budget: UNLIMITED, plan, name: subjects.payer.user }];
 }
+
+/** A plan without a budget for a call limits nothing; what is used is written down all the same. */
+const UNLIMITED: Budget = {
+  scope: 'user',
+  window: 'day',
+  unit: 'tokens',
+  limit: null,
+  alertsPercent: [],
+  retryAfterSeconds: null,
+};
 
 function nameIn(scope: BudgetScope, { payer, model, experiment }: Subjects): string | null {
   if (scope === 'user') return payer.user;
   if (scope === 'tenant') return payer.tenant;
-  if (scope === 'model') return model;
+  if (scope === 'model') return modelName(model);
   if (scope === 'conversation') return payer.conversation ?? null;
   return experiment;
 }
+
+/** However it is spelt, a model has one account. */
+export const modelName = fullName;
 
 export function lineOf(
   { budget, plan, name }: AppliedBudget,

@@ -22,7 +22,8 @@ export interface EndedCall {
 export function settlementOf(call: EndedCall): Settlement {
   const { reply } = call;
   if (reply.ending === 'not-sent') return nothing('void', 'it was never sent');
-  if (reply.ending === 'unreachable' && !call.wasSent) return nothing('void', 'it never reached the server');
+  // Stopped while it was still on its way out is the same as never reached.
+  if (!call.wasSent && reply.status === null) return nothing('void', 'it never reached the server');
   if (reply.ending === 'refused') return refused(call);
   if (reply.ending === 'done') return used(call, '');
   if (reply.abortedBy === 'thinking-cap') return used(call, 'its thinking was stopped');
