@@ -65,6 +65,12 @@ export function useWal(database: Database): StoreNotice | null {
   };
 }
 
+/** Of this connection: a write that would make the file larger fails as on a full disk. */
+export function limitFile(database: Database, fileBytesMax: number): void {
+  const pageBytes = Number(database.pragma('page_size', { simple: true }));
+  database.pragma(`max_page_count = ${Math.max(1, Math.floor(fileBytesMax / pageBytes))}`);
+}
+
 type Opening =
   | { readonly kind: 'open'; readonly database: Database; readonly notices: readonly StoreNotice[] }
   | { readonly kind: 'denied'; readonly refusal: { ok: false; denial: Denial } }

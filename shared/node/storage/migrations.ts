@@ -139,6 +139,83 @@ export const migrations: readonly string[] = [
     checksum INTEGER NOT NULL
   ) STRICT;
   `,
+  `
+  -- The journal is the truth: written once, never changed. lines: [[account key, unit, amount, overrun], …].
+  -- of_seq: the entry 'reserve' that an entry belongs to. Only 'reserve' has expires_at_ms and detail.
+  CREATE TABLE ledger_journal (
+    seq INTEGER PRIMARY KEY CHECK (seq > 0),
+    at_ms INTEGER NOT NULL,
+    operation TEXT NOT NULL CHECK (operation IN ('reserve', 'settle', 'forfeit', 'void', 'expire', 'grant', 'alert')),
+    book TEXT NOT NULL CHECK (book IN ('real', 'simulated')),
+    reservation_id TEXT CHECK ((reservation_id IS NULL) = (operation = 'grant')),
+    of_seq INTEGER REFERENCES ledger_journal (seq) CHECK ((of_seq IS NULL) = (operation IN ('reserve', 'grant'))),
+    key TEXT CHECK ((key IS NULL) = (operation IN ('grant', 'alert'))),
+    owner TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    user TEXT,
+    model TEXT,
+    lines TEXT NOT NULL,
+    input_tokens INTEGER CHECK (input_tokens BETWEEN 0 AND 1000000000000000),
+    output_tokens INTEGER CHECK (output_tokens BETWEEN 0 AND 1000000000000000),
+    nano_dollars INTEGER CHECK (nano_dollars BETWEEN 0 AND 1000000000000000),
+    source TEXT CHECK (source IN ('reported', 'observed', 'reserved', 'none')),
+    reason TEXT NOT NULL,
+    expires_at_ms INTEGER CHECK ((expires_at_ms IS NULL) = (operation <> 'reserve')),
+    detail TEXT CHECK ((detail IS NULL) = (operation <> 'reserve'))
+  ) STRICT;
+  CREATE UNIQUE INDEX ledger_one_key ON ledger_journal (key, tenant, book) WHERE operation = 'reserve';
+  CREATE UNIQUE INDEX ledger_one_id ON ledger_journal (reservation_id) WHERE operation = 'reserve';
+  CREATE UNIQUE INDEX ledger_one_resolution ON ledger_journal (of_seq)
+    WHERE operation IN ('settle', 'forfeit', 'void', 'expire');
+  CREATE INDEX ledger_journal_by_book ON ledger_journal (book);
+  CREATE TRIGGER ledger_journal_is_not_changed BEFORE UPDATE ON ledger_journal
+    BEGIN SELECT RAISE (ABORT, 'an entry of the ledger is never changed'); END;
+  CREATE TRIGGER ledger_journal_is_not_deleted BEFORE DELETE ON ledger_journal
+    BEGIN SELECT RAISE (ABORT, 'an entry of the ledger is never deleted'); END;
+
+  -- What the entries of an account sum to, kept beside them; the audit compares. touched: rises with every entry.
+  CREATE TABLE ledger_accounts (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    book TEXT NOT NULL CHECK (book IN ('real', 'simulated')),
+    tenant TEXT NOT NULL,
+    scope TEXT NOT NULL CHECK (scope IN ('conversation', 'experiment', 'user', 'model', 'tenant')),
+    name TEXT NOT NULL,
+    window TEXT NOT NULL CHECK (window IN ('run', 'month', 'week', 'day', 'minute')),
+    period TEXT NOT NULL,
+    unit TEXT NOT NULL CHECK (unit IN ('tokens', 'nano-dollars', 'requests')),
+    ends_at_ms INTEGER,
+    time_zone TEXT NOT NULL,
+    alerts_percent TEXT NOT NULL,
+    limit_now INTEGER CHECK (limit_now BETWEEN 0 AND 1000000000000000),
+    limit_max INTEGER CHECK (limit_max BETWEEN 0 AND 1000000000000000),
+    granted INTEGER NOT NULL CHECK (granted BETWEEN 0 AND 1000000000000000),
+    spent INTEGER NOT NULL CHECK (spent BETWEEN 0 AND 1000000000000000),
+    held INTEGER NOT NULL CHECK (held BETWEEN 0 AND 1000000000000000),
+    overrun INTEGER NOT NULL CHECK (overrun BETWEEN 0 AND spent),
+    alerts_raised TEXT NOT NULL,
+    touched INTEGER NOT NULL,
+    -- Conservation. The rolling minute has one limit for each minute, so its sums of all time have none.
+    CHECK (window = 'minute' OR limit_max IS NULL OR spent + held <= limit_max + overrun)
+  ) STRICT;
+  CREATE INDEX ledger_accounts_by_end ON ledger_accounts (book, ends_at_ms);
+
+  -- One row for every open hold, taken away by its resolution; what it holds stands in its entry.
+  CREATE TABLE ledger_holds (
+    seq INTEGER PRIMARY KEY REFERENCES ledger_journal (seq),
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX ledger_holds_by_expiry ON ledger_holds (expires_at_ms);
+
+  -- The rolling minute by seconds since 1970: what was opened in that second.
+  CREATE TABLE ledger_buckets (
+    account_id INTEGER NOT NULL REFERENCES ledger_accounts (id),
+    second INTEGER NOT NULL,
+    spent INTEGER NOT NULL CHECK (spent BETWEEN 0 AND 1000000000000000),
+    held INTEGER NOT NULL CHECK (held BETWEEN 0 AND 1000000000000000),
+    PRIMARY KEY (account_id, second)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The version this program writes. */

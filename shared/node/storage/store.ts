@@ -13,7 +13,7 @@ import type { RowCell } from '../csv/context-columns.ts';
 import { rowOf } from '../csv/rows.ts';
 import { createCallRows, exportRecordOf } from './call-rows.ts';
 import type { CallRows, ExportCallRow } from './call-rows.ts';
-import { closeDatabase, openDatabase } from './database.ts';
+import { closeDatabase, limitFile, openDatabase } from './database.ts';
 import { createDirectoryRows, directoryChanged } from './directory-rows.ts';
 import { storageDenial } from './failures.ts';
 import { cellStateOf, createRunRows } from './run-rows.ts';
@@ -37,11 +37,6 @@ export function openStore(ask: {
   if (ask.fileBytesMax !== undefined) limitFile(opened.value.database, ask.fileBytesMax);
   const { database, notices, movedTo } = opened.value;
   return ok({ store: createStore(database, ask.clock), notices, movedTo });
-}
-
-function limitFile(database: Database, fileBytesMax: number): void {
-  const pageBytes = Number(database.pragma('page_size', { simple: true }));
-  database.pragma(`max_page_count = ${Math.max(1, Math.floor(fileBytesMax / pageBytes))}`);
 }
 
 /** The parts that the functions below share. */

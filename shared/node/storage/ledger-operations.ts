@@ -1,0 +1,219 @@
+/** The ledger's operations over rows: they decide by the law (`decide.ts`) first, and write only when nothing can be refused any more. */
+import type { Result } from '../../contract/denials.ts';
+import { ok } from '../../contract/denials.ts';
+import type { Book, LedgerEntry, Reservation } from '../../contract/ledger.ts';
+import { AMOUNT_MAX } from '../../contract/plans.ts';
+import {
+  chargeOf,
+  crossingsOf,
+  effectiveLimit,
+  limitMaxAfter,
+  refusalOf,
+  rollingFrom,
+  secondOf,
+} from '../../engine/ledger/decide.ts';
+import type { Standing } from '../../engine/ledger/decide.ts';
+import {
+  alertEntry,
+  closedReservation,
+  expiry,
+  grantEntry,
+  idReused,
+  keyReused,
+  noSuchReservation,
+  openReservation,
+  refusedCharge,
+  refusedGrant,
+  resolveEntry,
+  sameLines,
+} from '../../engine/ledger/records.ts';
+import type {
+  AccountState,
+  GrantAsk,
+  LedgerLine,
+  ReserveAnswer,
+  ReserveAsk,
+  ResolveAnswer,
+  ResolveAsk,
+} from '../../engine/ledger/store.ts';
+import { must } from '../../engine/must.ts';
+import { reservationById, reservationByKey } from './ledger-reads.ts';
+import type { StoredReservation } from './ledger-reads.ts';
+import type { AccountRow, LedgerUnit } from './ledger-unit.ts';
+
+export function reserveLines(unit: LedgerUnit, ask: ReserveAsk): Result<ReserveAnswer> {
+  const earlier = reservationByKey(unit.statements, ask);
+  if (earlier !== null) return repeatedly(unit, earlier, ask);
+  if (reservationById(unit.statements, ask.id) !== null) return idReused(ask.id);
+  const refusals = ask.lines.flatMap((line, index) => refusalOf(line, index, standingOf(unit, line, ask.atMs)) ?? []);
+  if (refusals.length > 0) {
+    const accounts = ask.lines.flatMap(({ key }) => {
+      const row = unit.account(key);
+      return row === null ? [] : [unit.stateOf(row, ask.atMs)];
+    });
+    return ok({ outcome: 'refused', refusals, accounts });
+  }
+  const rows = ask.lines.map((line, position) => hold(unit, line, position, ask.atMs));
+  unit.writeReserve(ask);
+  return ok({
+    outcome: 'reserved',
+    repeated: false,
+    reservation: openReservation(ask),
+    accounts: rows.map((row) => unit.stateOf(row, ask.atMs)),
+  });
+}
+
+export function resolveHold(unit: LedgerUnit, ask: ResolveAsk): Result<ResolveAnswer> {
+  const found = reservationById(unit.statements, ask.id);
+  if (found?.reservation.book !== ask.book || found.tenant !== ask.tenant) return noSuchReservation(ask.id);
+  return resolve(unit, found, ask);
+}
+
+/** Charged as reserved, oldest first. */
+export function expireHolds(
+  unit: LedgerUnit,
+  { book, atMs, max }: { readonly book: Book; readonly atMs: number; readonly max: number },
+): Result<readonly ResolveAnswer[]> {
+  const due = unit.statements.all<{ reservation_id: string }>(
+    `SELECT reservation_id FROM ledger_holds JOIN ledger_journal USING (seq)
+     WHERE ledger_holds.expires_at_ms <= ? AND book = ? ORDER BY ledger_holds.expires_at_ms, seq LIMIT ?`,
+    atMs,
+    book,
+    max,
+  );
+  return ok(
+    due.map(({ reservation_id: id }) => {
+      const found = theHold(reservationById(unit.statements, id));
+      const ask = { id, book, tenant: found.tenant, detail: found.reservation.detail };
+      const answer = resolve(unit, found, expiry(ask, atMs));
+      must(answer.ok, 'a charge as reserved always fits');
+      return answer.value;
+    }),
+  );
+}
+
+export function grantTo(unit: LedgerUnit, ask: GrantAsk): Result<AccountState> {
+  if ((unit.account(ask.key)?.granted ?? 0) + ask.amount > AMOUNT_MAX) return refusedGrant();
+  const before = unit.account(ask.key);
+  const row = before ?? unit.accountOf(ask);
+  row.granted += ask.amount;
+  if (before === null) {
+    row.limit = ask.limit;
+    row.limitMax = effectiveLimit({ limit: ask.limit, granted: row.granted });
+  }
+  unit.changed(row, 0);
+  unit.write({ ...grantEntry(ask), atMs: ask.atMs, ofSeq: null, nanoDollars: null });
+  return ok(unit.stateOf(row, ask.atMs));
+}
+
+function repeatedly(unit: LedgerUnit, earlier: StoredReservation, ask: ReserveAsk): Result<ReserveAnswer> {
+  const rows = rowsOf(unit, earlier.reservation);
+  const lines = rows.map(({ account }, index) => ({ account, amount: earlier.reservation.lines[index]?.amount ?? 0 }));
+  if (!sameLines({ lines: lines as unknown as LedgerLine[] }, ask)) return keyReused(ask.key);
+  const accounts = rows.map((row) => unit.stateOf(row, ask.atMs));
+  return ok({ outcome: 'reserved', repeated: true, reservation: earlier.reservation, accounts });
+}
+
+function standingOf(unit: LedgerUnit, line: LedgerLine, atMs: number): Standing {
+  const row = unit.account(line.key);
+  if (row === null) return { granted: 0, spent: 0, held: 0, earliestExpiryMs: null };
+  const { spent, held } = unit.stateOf(row, atMs);
+  return {
+    granted: row.granted,
+    spent,
+    held,
+    // Looked up only when somebody asks.
+    get earliestExpiryMs() {
+      return unit.earliestExpiry(row);
+    },
+    ...(row.account.window === 'minute'
+      ? {
+          buckets: [...unit.bucketsOf(row)]
+            .filter(([second]) => second >= rollingFrom(atMs))
+            .map(([second, bucket]) => ({ second, spent: bucket.spent, held: bucket.held })),
+        }
+      : {}),
+  };
+}
+
+function hold(unit: LedgerUnit, line: LedgerLine, position: number, atMs: number): AccountRow {
+  const row = unit.accountOf(line);
+  row.limit = line.limit;
+  row.limitMax = limitMaxAfter(row.limitMax, effectiveLimit({ limit: line.limit, granted: row.granted }));
+  row.held += line.amount;
+  if (line.account.window === 'minute') {
+    unit.dropBuckets(row, rollingFrom(atMs));
+    const bucket = unit.bucketOf(row, secondOf(atMs));
+    bucket.held += line.amount;
+    bucket.changed = true;
+  }
+  unit.changed(row, position);
+  return row;
+}
+
+function resolve(unit: LedgerUnit, found: StoredReservation, ask: ResolveAsk): Result<ResolveAnswer> {
+  const { reservation, seq } = found;
+  const rows = rowsOf(unit, reservation);
+  const states = (): AccountState[] => rows.map((row) => unit.stateOf(row, ask.atMs));
+  if (reservation.state !== 'open') return ok({ repeated: true, reservation, accounts: states(), crossed: [] });
+  for (const [index, { spent, held }] of rows.entries()) {
+    const tooLarge = refusedCharge({ ...lineAt(reservation, index), spent, held }, ask);
+    if (tooLarge !== null) return tooLarge;
+  }
+
+  must(unit.takeHold(seq), `${reservation.id} is open and has its hold`);
+  let overrunTokens = 0;
+  const lines = rows.map((row, position) => {
+    const line = lineAt(reservation, position);
+    const charge = chargeOf(line, ask);
+    charged(unit, row, line.amount, charge.amount, secondOf(found.atMs));
+    row.overrun += charge.overrun;
+    unit.changed(row, position);
+    if (line.unit === 'tokens') overrunTokens = charge.overrun;
+    return { account: line.account, unit: line.unit, ...charge };
+  });
+  const closed = closedReservation(reservation, ask, overrunTokens);
+  const about = { ...reservation, tenant: found.tenant };
+  const nanoDollars = closed.charge?.nanoDollars ?? null;
+  unit.write({ ...resolveEntry(about, ask, lines), atMs: ask.atMs, ofSeq: seq, nanoDollars });
+  const crossed = rows
+    .filter((row) => row.account.window !== 'minute')
+    .flatMap((row) => {
+      const crossings = crossingsOf(unit.stateOf(row, ask.atMs));
+      for (const { percent } of crossings) row.raised.push(percent);
+      return crossings;
+    });
+  for (const crossing of crossed) {
+    unit.write({ ...alertEntry(about, ask.atMs, crossing), atMs: ask.atMs, ofSeq: seq, nanoDollars: null });
+  }
+  return ok({ repeated: false, reservation: closed, accounts: states(), crossed });
+}
+
+function charged(unit: LedgerUnit, row: AccountRow, held: number, amount: number, second: number): void {
+  row.held -= held;
+  row.spent += amount;
+  if (row.account.window !== 'minute') return;
+  const bucket = unit.bucketsOf(row).get(second);
+  must(bucket !== undefined, 'a hold has its second');
+  bucket.held -= held;
+  bucket.spent += amount;
+  bucket.changed = true;
+}
+
+const rowsOf = (unit: LedgerUnit, { id, lines }: Reservation): AccountRow[] =>
+  lines.map(({ account }) => {
+    const row = unit.account(account);
+    must(row !== null, `${id} has its account ${account}`);
+    return row;
+  });
+
+function lineAt({ lines }: Reservation, index: number): LedgerEntry['lines'][number] {
+  const line = lines[index];
+  must(line !== undefined, 'every line has its account');
+  return { ...line, overrun: 0 };
+}
+
+function theHold(found: StoredReservation | null): StoredReservation {
+  must(found !== null, 'a hold has its entry');
+  return found;
+}

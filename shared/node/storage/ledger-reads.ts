@@ -1,0 +1,223 @@
+/** The journal read back: as entries, as reservations, and whole for the audit. */
+import type { Database } from 'better-sqlite3';
+import type { Audit, Book, ChargeSource, LedgerEntry, LedgerOperation, Reservation } from '../../contract/ledger.ts';
+import type { ReservationDetail } from '../../contract/ledger.ts';
+import type { BudgetUnit } from '../../contract/plans.ts';
+import { auditJournal } from '../../engine/ledger/audit.ts';
+import type { AuditedBalance } from '../../engine/ledger/audit.ts';
+import { isoOf } from '../../engine/ledger/calendar.ts';
+import { stateAfter } from '../../engine/ledger/decide.ts';
+import type { EntryQuery, ReserveAsk } from '../../engine/ledger/store.ts';
+import type { Statements } from './statements.ts';
+
+export interface LedgerReads {
+  /** Youngest first. */
+  open(book: Book): Reservation[];
+  /** The last that were resolved, the last one first. */
+  closed(book: Book, count: number): Reservation[];
+  entries(query: EntryQuery): LedgerEntry[];
+  audit(atMs: number): Audit;
+}
+
+export interface StoredReservation {
+  /** Of its entry `reserve`. */
+  readonly seq: number;
+  readonly atMs: number;
+  readonly tenant: string;
+  readonly reservation: Reservation;
+}
+
+export function createLedgerReads(database: Database, statements: Statements): LedgerReads {
+  return {
+    open: (book) => statements.all<ReservationRow>(openSql, book).map((row) => storedOf(row).reservation),
+    closed: (book, count) =>
+      statements.all<ReservationRow>(closedSql, book, count).map((row) => storedOf(row).reservation),
+    entries: ({ book, tenant = null, user = null, operations, account = null, beforeSeq = null, limit }) =>
+      statements
+        .all<JournalRow>(
+          entriesSql,
+          book,
+          beforeSeq ?? Number.MAX_SAFE_INTEGER,
+          tenant,
+          tenant,
+          user,
+          user,
+          operations === undefined ? null : JSON.stringify(operations),
+          operations === undefined ? null : JSON.stringify(operations),
+          account === null ? null : `[${JSON.stringify(account)},`,
+          limit,
+        )
+        .map(entryOf),
+    audit: (atMs) =>
+      auditJournal({
+        at: isoOf(atMs),
+        entries: mapped(database.prepare<[], JournalRow>(journalSql).iterate(), entryOf),
+        balances: mapped(database.prepare<[], BalanceRow>(balancesSql).iterate(), balanceOf),
+        open: mapped(database.prepare<[], { id: string }>(holdsSql).iterate(), ({ id }) => id),
+      }),
+  };
+}
+
+export function reservationByKey(
+  statements: Statements,
+  { book, tenant, key }: Pick<ReserveAsk, 'book' | 'tenant' | 'key'>,
+): StoredReservation | null {
+  const row = statements.get<ReservationRow>(byKeySql, key, tenant, book);
+  return row === undefined ? null : storedOf(row);
+}
+
+export function reservationById(statements: Statements, id: string): StoredReservation | null {
+  const row = statements.get<ReservationRow>(byIdSql, id);
+  return row === undefined ? null : storedOf(row);
+}
+
+/** As the journal keeps them: short, and an account is found in them by its key in quotes, in which no quote can occur. */
+export const linesText = (lines: LedgerEntry['lines']): string =>
+  JSON.stringify(lines.map(({ account, unit, amount, overrun }) => [account, unit, amount, overrun]));
+
+type StoredLine = readonly [account: string, unit: BudgetUnit, amount: number, overrun: number];
+const linesOf = (text: string): StoredLine[] => JSON.parse(text) as StoredLine[];
+
+interface JournalRow {
+  readonly seq: number;
+  readonly at_ms: number;
+  readonly operation: LedgerOperation;
+  readonly book: Book;
+  readonly reservation_id: string | null;
+  readonly key: string | null;
+  readonly owner: string;
+  readonly tenant: string;
+  readonly user: string | null;
+  readonly model: string | null;
+  readonly lines: string;
+  readonly input_tokens: number | null;
+  readonly output_tokens: number | null;
+  readonly source: ChargeSource | null;
+  readonly reason: string;
+}
+
+const journalColumns = `seq, at_ms, operation, book, reservation_id, key, owner, tenant, user, model, lines, input_tokens,
+  output_tokens, source, reason`;
+const journalSql = `SELECT ${journalColumns} FROM ledger_journal ORDER BY seq`;
+const entriesSql = `SELECT ${journalColumns} FROM ledger_journal
+  WHERE book = ? AND seq < ? AND (? IS NULL OR tenant = ?) AND (? IS NULL OR user = ?)
+    AND (? IS NULL OR operation IN (SELECT value FROM json_each(?))) AND instr(lines, ifnull(?, '')) > 0
+  ORDER BY seq DESC LIMIT ?`;
+
+function entryOf(row: JournalRow): LedgerEntry {
+  return {
+    seq: row.seq,
+    at: isoOf(row.at_ms),
+    operation: row.operation,
+    book: row.book,
+    reservationId: row.reservation_id,
+    key: row.key,
+    owner: row.owner,
+    tenant: row.tenant,
+    user: row.user,
+    model: row.model,
+    lines: linesOf(row.lines).map(([account, unit, amount, overrun]) => ({ account, unit, amount, overrun })),
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    source: row.source,
+    reason: row.reason,
+  };
+}
+
+/** An entry `reserve`, and beside it how it was resolved; closed_operation is null while it is open. */
+interface ReservationRow {
+  readonly seq: number;
+  readonly at_ms: number;
+  readonly book: Book;
+  readonly reservation_id: string;
+  readonly key: string;
+  readonly owner: string;
+  readonly tenant: string;
+  readonly lines: string;
+  readonly expires_at_ms: number;
+  readonly detail: string;
+  readonly closed_operation: keyof typeof stateAfter | null;
+  readonly closed_at_ms: number | null;
+  readonly closed_lines: string | null;
+  readonly closed_input: number | null;
+  readonly closed_output: number | null;
+  readonly closed_nano_dollars: number | null;
+  readonly closed_source: ChargeSource | null;
+  readonly closed_reason: string | null;
+}
+
+const isResolution = `closing.operation IN ('settle', 'forfeit', 'void', 'expire')`;
+const reservationColumns = `opening.seq, opening.at_ms, opening.book, opening.reservation_id, opening.key, opening.owner,
+  opening.tenant, opening.lines, opening.expires_at_ms, opening.detail, closing.operation AS closed_operation,
+  closing.at_ms AS closed_at_ms, closing.lines AS closed_lines, closing.input_tokens AS closed_input,
+  closing.output_tokens AS closed_output, closing.nano_dollars AS closed_nano_dollars, closing.source AS closed_source,
+  closing.reason AS closed_reason`;
+const reservationSql = `SELECT ${reservationColumns} FROM ledger_journal AS opening
+  LEFT JOIN ledger_journal AS closing ON closing.of_seq = opening.seq AND ${isResolution}`;
+const byKeySql = `${reservationSql}
+  WHERE opening.key = ? AND opening.tenant = ? AND opening.book = ? AND opening.operation = 'reserve'`;
+const byIdSql = `${reservationSql} WHERE opening.reservation_id = ? AND opening.operation = 'reserve'`;
+const openSql = `SELECT ${reservationColumns} FROM ledger_holds
+  JOIN ledger_journal AS opening ON opening.seq = ledger_holds.seq
+  LEFT JOIN ledger_journal AS closing ON closing.of_seq = opening.seq AND ${isResolution}
+  WHERE opening.book = ? ORDER BY ledger_holds.seq DESC`;
+const closedSql = `SELECT ${reservationColumns} FROM ledger_journal AS closing
+  JOIN ledger_journal AS opening ON opening.seq = closing.of_seq
+  WHERE closing.book = ? AND ${isResolution} ORDER BY closing.seq DESC LIMIT ?`;
+
+function storedOf(row: ReservationRow): StoredReservation {
+  const lines = linesOf(row.lines).map(([account, unit, amount]) => ({ account, unit, amount }));
+  const open: Reservation = {
+    id: row.reservation_id,
+    key: row.key,
+    owner: row.owner,
+    book: row.book,
+    openedAt: isoOf(row.at_ms),
+    expiresAt: isoOf(row.expires_at_ms),
+    detail: JSON.parse(row.detail) as ReservationDetail,
+    lines,
+    state: 'open',
+    closedAt: null,
+    charge: null,
+  };
+  const reservation = row.closed_operation === null ? open : closedOf(open, row, row.closed_operation);
+  return { seq: row.seq, atMs: row.at_ms, tenant: row.tenant, reservation };
+}
+
+function closedOf(open: Reservation, row: ReservationRow, operation: keyof typeof stateAfter): Reservation {
+  const tokens = linesOf(row.closed_lines ?? '[]').findLast(([, unit]) => unit === 'tokens');
+  return {
+    ...open,
+    state: stateAfter[operation],
+    closedAt: isoOf(row.closed_at_ms ?? row.at_ms),
+    charge: {
+      inputTokens: row.closed_input ?? 0,
+      outputTokens: row.closed_output ?? 0,
+      nanoDollars: row.closed_nano_dollars ?? 0,
+      source: row.closed_source ?? 'none',
+      overrunTokens: tokens?.[3] ?? 0,
+      reason: row.closed_reason ?? '',
+    },
+  };
+}
+
+interface BalanceRow {
+  readonly key: string;
+  readonly window: string;
+  readonly limit_max: number | null;
+  readonly granted: number;
+  readonly spent: number;
+  readonly held: number;
+  readonly overrun: number;
+}
+
+const balancesSql = 'SELECT key, window, limit_max, granted, spent, held, overrun FROM ledger_accounts';
+const holdsSql = 'SELECT reservation_id AS id FROM ledger_holds JOIN ledger_journal USING (seq)';
+
+function balanceOf({ key, window, limit_max: limitMax, ...sums }: BalanceRow): AuditedBalance {
+  return { key, ...sums, limitMax, rolling: window === 'minute' };
+}
+
+function* mapped<From, To>(from: Iterable<From>, to: (one: From) => To): Generator<To> {
+  for (const one of from) yield to(one);
+}
