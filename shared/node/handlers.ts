@@ -10,7 +10,9 @@ import { fittedPreset } from '../engine/reasoning-lab/presets.ts';
 import { never } from '../engine/cancel.ts';
 import { calibrationHandlers } from './costs/calibration-handlers.ts';
 import { costHandlers } from './costs/cost-handlers.ts';
+import { openRunExport } from './experiments/export.ts';
 import { directoryHandlers } from './ledger/directory-handlers.ts';
+import { ledgerExport } from './ledger/ledger-export.ts';
 import { ledgerHandlers } from './ledger/ledger-handlers.ts';
 import type { EngineDoor, RequestContext } from './rpc/dispatcher.ts';
 import type { Parts } from './parts.ts';
@@ -34,7 +36,7 @@ export function createHandlers(parts: Parts): EngineDoor['handle'] {
 }
 
 function table(parts: Parts): Handlers {
-  const { store, engine, watch, simulator, experiments, exports, clock } = parts;
+  const { store, engine, watch, simulator, experiments, exports, clock, budgets, directory } = parts;
 
   /** Points at the server and remembers the choice, unless it was made for this process only. */
   async function connect(url: string): Promise<Result<ServerStatus>> {
@@ -131,13 +133,20 @@ function table(parts: Parts): Handlers {
     },
     'cell.get': ({ runId, cellKey }) => found(store.cell(runId, cellKey), 'cell'),
 
-    'export.open': ({ runId, options }) => exports.open(runId, options),
+    'export.open': ({ runId, options }) => openRunExport({ store, exports }, runId, options),
     'export.read': ({ exportId }) => exports.read(exportId),
 
     ...costHandlers(parts),
     ...calibrationHandlers(parts),
     ...ledgerHandlers(parts),
     ...directoryHandlers(parts),
+    'ledger.export': ({ what, book = budgets.book(), options }) =>
+      exports.open(
+        ledgerExport(
+          { store: budgets.ledger.store, directory: directory.current },
+          { what, book, atMs: budgets.ledger.nowMs(book), options },
+        ),
+      ),
 
     'reply.explain': (input) => explain(input),
   };

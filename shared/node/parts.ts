@@ -5,7 +5,7 @@ import type { ServerStatus } from '../contract/server.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../engine/ports.ts';
-import type { Exports } from './experiments/export.ts';
+import type { ChunkedExports } from './csv/chunked-exports.ts';
 import type { DirectoryKeeper } from './ledger/directory.ts';
 import type { LedgerService } from './ledger/ledger-service.ts';
 import type { Runner } from './experiments/runner.ts';
@@ -48,7 +48,7 @@ export interface Parts {
   readonly serverLog: ServerLog;
   readonly simulator: SimulatorHost;
   readonly experiments: Runner;
-  readonly exports: Exports;
+  readonly exports: ChunkedExports;
   readonly load: (model: string, numCtx: number | null, signal: AbortSignal) => Promise<Result<ServerStatus>>;
   readonly questions: ServerQuestions;
   readonly emit: (event: EngineEvent) => void;

@@ -11,9 +11,9 @@ import { never } from '../engine/cancel.ts';
 import { createEngine } from '../engine/engine.ts';
 import { estimateText } from '../engine/estimate/estimate.ts';
 import type { Clock } from '../engine/ports.ts';
+import { createChunkedExports } from './csv/chunked-exports.ts';
 import { createEstimator } from './estimating/estimator.ts';
 import { type RunnerServer, createRunner } from './experiments/runner.ts';
-import { createExports } from './experiments/export.ts';
 import { createHandlers } from './handlers.ts';
 import { priceSetNamed } from './costs/price-sets.ts';
 import { createDirectory } from './ledger/directory.ts';
@@ -166,7 +166,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     },
     estimateTokens: (text) => estimateText(text).likely,
   });
-  const exports = createExports({ store });
+  const exports = createChunkedExports();
   const parts: Parts = {
     load: createModelLoader({ watch, subjects }),
     questions: createServerQuestions({ watch, subjects, estimator, timeoutMs: () => settings.callTimeoutMs }),

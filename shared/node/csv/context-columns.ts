@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { CallRecord, CallRequest } from '../../contract/calls.ts';
 import type { ContextCell, ReasoningCell, RunSummary } from '../../contract/experiments.ts';
+import { budgetColumns, budgetRow } from './budget-columns.ts';
 import type { Column, RowOf } from './columns.ts';
 
 export const contextColumns = [
@@ -75,6 +76,8 @@ export const contextColumns = [
   { name: 'prompt_tokens_estimate_source', type: 'text' },
   // Where something was lost and nothing proves how much: estimated prompt less evaluated. Never filled beside a proven loss.
   { name: 'prompt_tokens_lost_estimated', type: 'number' },
+  // Who paid, and what; all of them empty for a call that no budget was asked for.
+  ...budgetColumns,
 ] as const satisfies readonly Column[];
 
 /** The part of them that the CSV contract names; rows of other experiments begin with it too. */
@@ -162,6 +165,7 @@ export function contextRow(cell: RowCell, record: ContextRowRecord, run: RunSumm
     document_id: documentIdOf(run),
     prompt_tokens_estimate_source: estimate.source,
     prompt_tokens_lost_estimated: lostEstimated(record),
+    ...budgetRow(record.budget ?? null),
   };
 }
 

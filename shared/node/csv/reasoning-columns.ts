@@ -3,6 +3,7 @@
  * the reasoning reading; what is more stands behind them. Columns are only ever added at the end.
  */
 import type { RunSummary } from '../../contract/experiments.ts';
+import { budgetColumns } from './budget-columns.ts';
 import type { Column, Row, RowOf } from './columns.ts';
 import { type ContextRowRecord, type RowCell, contextColumns, contextRow, contractColumns } from './context-columns.ts';
 
@@ -21,9 +22,10 @@ const readingColumns = [
 ] as const satisfies readonly Column[];
 
 const readingNames: ReadonlySet<string> = new Set(readingColumns.map((column) => column.name));
+const budgetNames: ReadonlySet<string> = new Set(budgetColumns.map((column) => column.name));
 const moreContextColumns = contextColumns
   .slice(contractColumns.length)
-  .filter((column) => !readingNames.has(column.name));
+  .filter((column) => !readingNames.has(column.name) && !budgetNames.has(column.name));
 
 const moreColumns = [
   { name: 'thinking_suspected', type: 'text' },
@@ -51,6 +53,7 @@ export const reasoningColumns: readonly Column[] = [
   ...readingColumns,
   ...moreContextColumns,
   ...moreColumns,
+  ...budgetColumns,
 ];
 
 type ReadingRow = RowOf<(typeof readingColumns)[number]> & RowOf<(typeof moreColumns)[number]>;

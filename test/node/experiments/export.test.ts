@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest';
+import type { ExportOptions } from '../../../shared/contract/experiments.ts';
 import type { RunId } from '../../../shared/contract/ids.ts';
 import { contextColumns } from '../../../shared/node/csv/context-columns.ts';
 import {
   EXPORTS_MAX,
   EXPORT_CHUNK_CHARACTERS,
   EXPORT_IDLE_MS,
-  createExports,
-} from '../../../shared/node/experiments/export.ts';
+  createChunkedExports,
+} from '../../../shared/node/csv/chunked-exports.ts';
+import { openRunExport } from '../../../shared/node/experiments/export.ts';
+import type { Store } from '../../../shared/node/storage/store-types.ts';
 import { bench, experiment, must } from './bench.ts';
 
 const csv = { format: 'csv', profile: 'machine', separator: ',', decimalMark: '.' } as const;
@@ -18,10 +21,19 @@ async function finished(answer = 'KIWI-1201') {
   return { store: made.store, runId };
 }
 
-function readAll(exports: ReturnType<typeof createExports>, exportId: string): string[] {
+/** Exports of runs alone, as the handlers put the parts together. */
+function createExports({ store, ...parts }: { store: Store; clock?: { monotonicMs(): number } }) {
+  const exports = createChunkedExports(parts);
+  return {
+    open: (runId: RunId, options: ExportOptions) => openRunExport({ store, exports }, runId, options),
+    read: exports.read,
+  };
+}
+
+async function readAll(exports: ReturnType<typeof createExports>, exportId: string): Promise<string[]> {
   const chunks: string[] = [];
   for (;;) {
-    const { chunk, done } = must(exports.read(exportId));
+    const { chunk, done } = must(await exports.read(exportId));
     chunks.push(chunk);
     if (done) return chunks;
   }
@@ -37,17 +49,17 @@ test('gives the rows of the run, with a name that says what it is', async () => 
     mime: 'text/csv; charset=utf-8',
     rows: 20,
   });
-  const lines = readAll(exports, opened.exportId).join('').split('\r\n');
+  const lines = (await readAll(exports, opened.exportId)).join('').split('\r\n');
   expect(lines[0]).toBe(contextColumns.map((column) => column.name).join(','));
   expect(lines).toHaveLength(22);
-  expect(exports.read(opened.exportId)).toMatchObject({ ok: false, denial: { code: 'not-found' } });
+  expect(await exports.read(opened.exportId)).toMatchObject({ ok: false, denial: { code: 'not-found' } });
 });
 
 test('JSON has the same rows', async () => {
   const { store, runId } = await finished();
   const exports = createExports({ store });
   const opened = must(exports.open(runId, { ...csv, format: 'json' }));
-  const rows = JSON.parse(readAll(exports, opened.exportId).join('')) as Record<string, unknown>[];
+  const rows = JSON.parse((await readAll(exports, opened.exportId)).join('')) as Record<string, unknown>[];
   expect(opened.name.endsWith('.json')).toBe(true);
   expect(rows).toHaveLength(20);
   expect(Object.keys(rows[0] ?? {})).toEqual(contextColumns.map((column) => column.name));
@@ -57,7 +69,7 @@ test('a long export comes in chunks of bounded size', async () => {
   const long = 'x'.repeat(100_000);
   const { store, runId } = await finished(long);
   const exports = createExports({ store });
-  const chunks = readAll(exports, must(exports.open(runId, csv)).exportId);
+  const chunks = await readAll(exports, must(exports.open(runId, csv)).exportId);
   expect(chunks.length).toBeGreaterThan(5);
   for (const chunk of chunks) expect(chunk.length).toBeLessThan(EXPORT_CHUNK_CHARACTERS + 110_000);
   expect(chunks.join('').split(long)).toHaveLength(21);
@@ -71,7 +83,7 @@ test('only so many are open at once, and one that nobody reads ends by itself', 
   expect(exports.open(runId, csv)).toMatchObject({ ok: false, denial: { code: 'busy' } });
   nowMs = EXPORT_IDLE_MS + 1;
   expect(exports.open(runId, csv).ok).toBe(true);
-  expect(exports.read(ids[0] ?? '')).toMatchObject({ ok: false, denial: { code: 'not-found' } });
+  expect(await exports.read(ids[0] ?? '')).toMatchObject({ ok: false, denial: { code: 'not-found' } });
 });
 
 test('an unknown run is refused', async () => {
