@@ -18,6 +18,10 @@ const LAYERS: Record<string, { from: string[]; packages: RegExp }> = {
     from: ['shared/contract', 'shared/engine', 'shared/node'],
     packages: /^(node:.*|better-sqlite3|env-paths|zod)$/,
   },
+  'shared/node/redis': {
+    from: ['shared/contract', 'shared/engine'],
+    packages: /^(node:.*|ioredis)$/,
+  },
   'shared/node/rpc': {
     from: ['shared/contract', 'shared/engine', 'shared/node'],
     packages: /^(node:.*|fastify|@fastify\/static|ws|zod)$/,

@@ -1,0 +1,44 @@
+/** Names of what is kept. All keys of a tenant share the hash tag `{tenant}`, so a cluster keeps them on one node. */
+import { type Book, keyPart } from '../../contract/ledger.ts';
+
+export interface TenantKeys {
+  readonly prefix: string;
+  /** In the order in which the script expects them. */
+  readonly base: readonly string[];
+  readonly open: string;
+  readonly closed: string;
+  readonly journal: string;
+  readonly touched: string;
+}
+
+export const tenantsKey = (book: Book): string => `spillway:${book}:tenants`;
+
+export function tenantKeys(book: Book, tenant: string): TenantKeys {
+  const memo = `${book} ${tenant}`;
+  const before = recent.get(memo);
+  if (before !== undefined) return before;
+  const prefix = `spillway:${book}:{${keyPart(tenant)}}:`;
+  const [meta, journal, open, closed, touched, ends] = BASE.map((name) => prefix + name);
+  const made = {
+    prefix,
+    base: [meta ?? '', journal ?? '', open ?? '', closed ?? '', touched ?? '', ends ?? ''],
+    open: open ?? '',
+    closed: closed ?? '',
+    journal: journal ?? '',
+    touched: touched ?? '',
+  };
+  if (recent.size >= MEMO_MAX) recent.clear();
+  recent.set(memo, made);
+  return made;
+}
+
+/** What is left of an account's key without book and tenant, which the tag holds. */
+export const restOfKey = (accountKey: string): string => accountKey.split(':').slice(2).join(':');
+
+export const accountRedisKey = ({ prefix }: TenantKeys, rest: string): string => `${prefix}a:${rest}`;
+export const reservationRedisKey = ({ prefix }: TenantKeys, id: string): string => `${prefix}r:${keyPart(id)}`;
+export const idempotencyRedisKey = ({ prefix }: TenantKeys, key: string): string => `${prefix}k:${keyPart(key)}`;
+
+const BASE = ['meta', 'journal', 'open', 'closed', 'accounts', 'ends'] as const;
+const MEMO_MAX = 5_000;
+const recent = new Map<string, TenantKeys>();
