@@ -8,7 +8,7 @@ export const STORM_SYSTEM_PROMPT = 'You are the Bookstore assistant. Answer brie
 /** `characters` in UTF-16 units, at least 1. Ends with two questions that the letter answers itself, where there is room. */
 export function stormMessage(characters: number): string {
   const room = characters - OPENING.length - QUESTIONS.length;
-  if (room < 0) return (OPENING + letter(Math.max(0, -room))).slice(0, characters);
+  if (room < 0) return (OPENING + letter(characters)).slice(0, characters);
   return OPENING + letter(room) + QUESTIONS;
 }
 
