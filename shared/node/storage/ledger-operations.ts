@@ -193,8 +193,8 @@ function charged(unit: LedgerUnit, row: AccountRow, held: number, amount: number
   row.held -= held;
   row.spent += amount;
   if (row.account.window !== 'minute') return;
-  const bucket = unit.bucketsOf(row).get(second);
-  must(bucket !== undefined, 'a hold has its second');
+  // Gone only where nothing was held in it any more: a hold of nothing can still be charged.
+  const bucket = unit.bucketOf(row, second);
   bucket.held -= held;
   bucket.spent += amount;
   bucket.changed = true;
