@@ -11,6 +11,7 @@ import { readingSentence, readingSeverity, readingWord } from '../format/reasoni
 import { endingOfRecord, kindsText, severityOf, verdictHeadline } from '../format/verdicts.ts';
 import { curlOf } from '../format/curl.ts';
 import { Badge } from './badge.tsx';
+import { BudgetSection } from './budget-view.tsx';
 import { Button, IconButton } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
 import { KeptMessages } from './kept-messages.tsx';
@@ -87,6 +88,7 @@ export function DetailPane(props: DetailPaneProps) {
           <>
             <TabPanel id="verdict" className="overflow-auto px-4 py-3">
               {verdict ?? <PaneVerdict record={record} />}
+              {record.budget ? <BudgetSection budget={record.budget} /> : null}
               {verdictExtra}
             </TabPanel>
             <TabPanel id="request" className="flex flex-col data-[state=inactive]:hidden">
@@ -268,7 +270,8 @@ export function NextStep({
   );
 }
 
-function usePaneKeys(onClose: () => void, onMove: ((step: 1 | -1) => void) | undefined): void {
+/** Esc closes, the arrow keys move on; not while a dialog is open or something else takes them. */
+export function usePaneKeys(onClose: () => void, onMove: ((step: 1 | -1) => void) | undefined): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || document.querySelector('[role=dialog],[role=menu]') !== null) return;

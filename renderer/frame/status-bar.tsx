@@ -6,6 +6,7 @@ import { useShallow } from 'zustand/react/shallow';
 import { Button } from '../components/button.tsx';
 import { ModelName } from '../components/model-name.tsx';
 import { byteSize, count, hostOf } from '../format/numbers.ts';
+import { heldTokens } from '../stores/ledger-state.ts';
 import { useClient, useEngine } from '../stores/engine-context.ts';
 
 export function StatusBar() {
@@ -32,8 +33,22 @@ export function StatusBar() {
         <ModelPart />
       </Part>
       <RunningPart />
-      <Part last>today {count(tokensToday)} tokens</Part>
+      <Part last>
+        today {count(tokensToday)} tokens
+        <HeldPart />
+      </Part>
     </footer>
+  );
+}
+
+/** Where the ledger is known: what open holds keep back. */
+function HeldPart() {
+  const held = useEngine(({ ledger }) => (ledger.loaded ? heldTokens(ledger.reservations.values()) : null));
+  if (held === null) return null;
+  return (
+    <a href="#ledger" className="-outline-offset-2 hover:underline">
+      + {count(held)} held
+    </a>
   );
 }
 

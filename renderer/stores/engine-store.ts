@@ -26,6 +26,8 @@ export interface EngineClient {
   readonly request: Transport['request'];
   /** Loads a run with its cells into the store and answers it. */
   loadRun(runId: RunId): Promise<Result<RequestResult<'run.get'>>>;
+  /** The clock that stamps what arrives; shown times count on from it. */
+  nowMs(): number;
   /** Asks for a view of the ledger and lays it under what events have told since. */
   loadLedger(): Promise<Result<RequestResult<'ledger.get'>>>;
   /** A balance that a request answered. */
@@ -96,6 +98,7 @@ export function createEngineClient(transport: Transport, scheduler: FrameSchedul
         store.setState(applyRun(store.getState(), answer.value.run, answer.value.cells, scheduler.nowMs()), true);
       return answer;
     },
+    nowMs: () => scheduler.nowMs(),
     loadLedger: async () => {
       const asked = store.getState().ledger;
       const answer = await transport.request('ledger.get', {});

@@ -38,10 +38,23 @@ export async function exportRun(
     client.raiseNotice({ level: 'error', text: opened.denial.message, next: opened.denial.next ?? null });
     return;
   }
-  const { exportId, name, mime, rows } = opened.value;
+  await saveOpened(client, opened.value);
+}
+
+export interface OpenedExport {
+  readonly exportId: string;
+  readonly name: string;
+  readonly mime: string;
+  /** null = not counted when it was opened; then it is counted while it is read. */
+  readonly rows: number | null;
+}
+
+/** Reads an export that was opened to its end and saves it; the notice says how many rows and where. */
+export async function saveOpened(client: EngineClient, { exportId, name, mime, rows }: OpenedExport): Promise<void> {
   let whole = new Blob([]);
   let waiting: string[] = [];
   let waitingCharacters = 0;
+  const counter = rowCounter();
   for (;;) {
     const read = await client.request('export.read', { exportId });
     if (!read.ok) {
@@ -49,6 +62,7 @@ export async function exportRun(
       return;
     }
     waiting.push(read.value.chunk);
+    if (rows === null) counter.read(read.value.chunk);
     waitingCharacters += read.value.chunk.length;
     if (waitingCharacters > CHUNK_CHARACTERS_MAX || read.value.done) {
       whole = new Blob([whole, ...waiting]);
@@ -60,7 +74,22 @@ export async function exportRun(
   saveFile(name, [whole], mime);
   client.raiseNotice({
     level: 'info',
-    text: `${counted(rows, 'row')} saved as ${name}.`,
+    text: `${rows === null && mime.includes('json') ? 'All rows' : counted(rows ?? counter.rows(), 'row')} saved as ${name}.`,
     next: `It is in the folder for downloads (${count(whole.size)} bytes).`,
   });
+}
+
+/** Rows of a CSV under its head: line ends that stand outside of quotes. */
+export function rowCounter(): { read(chunk: string): void; rows(): number } {
+  let quoted = false;
+  let lines = 0;
+  return {
+    read: (chunk) => {
+      for (const mark of chunk) {
+        if (mark === '"') quoted = !quoted;
+        else if (mark === '\n' && !quoted) lines += 1;
+      }
+    },
+    rows: () => Math.max(0, lines - 1),
+  };
 }

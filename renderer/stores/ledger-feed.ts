@@ -40,8 +40,8 @@ export function followLedger(client: EngineClient): () => void {
   };
   const plan = (): void => {
     const { ledger } = client.store.getState();
-    const dueMs = isViewWanted(ledger) ? Date.now() : dueAtMs(ledger, Date.now());
-    if (dueMs !== null) wait(Math.max(dueMs, notBeforeMs));
+    const leftMs = isViewWanted(ledger) ? 0 : dueInMs(ledger, client.nowMs());
+    if (leftMs !== null) wait(Math.max(Date.now() + leftMs, notBeforeMs));
   };
   const ask = async (): Promise<void> => {
     timer = null;
@@ -63,8 +63,8 @@ export function followLedger(client: EngineClient): () => void {
   };
 }
 
-/** When the figures stop being true without an event: the next end of a period, or soon while a rolling minute has something. */
-export function dueAtMs(ledger: LedgerSlice, nowMs: number): number | null {
+/** How long the figures stay true without an event: to the next end of a period; briefly while a rolling minute has something. */
+export function dueInMs(ledger: LedgerSlice, nowMs: number): number | null {
   const clockMs = ledgerNowMs(ledger, nowMs);
   if (clockMs === null) return null;
   let leftMs = Infinity;
@@ -72,5 +72,5 @@ export function dueAtMs(ledger: LedgerSlice, nowMs: number): number | null {
     if (account.window === 'minute' && spent + held > 0) leftMs = Math.min(leftMs, ROLLING_MS);
     if (endsAt !== null) leftMs = Math.min(leftMs, Math.max(0, Date.parse(endsAt) - clockMs));
   }
-  return leftMs === Infinity ? null : nowMs + leftMs;
+  return leftMs === Infinity ? null : leftMs;
 }

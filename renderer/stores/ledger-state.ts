@@ -128,6 +128,13 @@ export function ledgerNowMs(
   return state === null ? null : Date.parse(state.now) + Math.max(0, nowMs - stateAtMs);
 }
 
+/** Tokens held now, over open holds: each is counted once, however many accounts it lies on. */
+export function heldTokens(reservations: Iterable<Reservation>): number {
+  let sum = 0;
+  for (const { state, detail } of reservations) if (state === 'open') sum += detail.inputTokens + detail.outputTokens;
+  return sum;
+}
+
 interface Draft {
   slice: LedgerSlice;
   balance(balance: Balance): void;

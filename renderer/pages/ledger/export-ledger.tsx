@@ -1,0 +1,103 @@
+/** Journal, balances and reservations as files. What is saved, how many rows and where is told by a notice. */
+import { Download } from 'lucide-react';
+import { Popover } from 'radix-ui';
+import { useState } from 'react';
+import type { ExportOptions } from '../../../shared/contract/experiments.ts';
+import type { Book } from '../../../shared/contract/ledger.ts';
+import { Button } from '../../components/button.tsx';
+import { Choice } from '../../components/field.tsx';
+import { useClient, useEngine } from '../../stores/engine-context.ts';
+import type { EngineClient } from '../../stores/engine-store.ts';
+import { saveOpened } from '../../stores/export-run.ts';
+
+export type LedgerFile = 'journal' | 'balances' | 'reservations';
+
+/** With the CSV profile of the settings, or the one given. */
+export async function exportLedger(
+  client: EngineClient,
+  what: LedgerFile,
+  book: Book | null,
+  format: ExportOptions['format'],
+  profile?: Omit<ExportOptions, 'format'>,
+): Promise<void> {
+  const { settings } = client.store.getState();
+  const usual =
+    settings === null
+      ? {}
+      : { profile: settings.csvProfile, separator: settings.csvSeparator, decimalMark: settings.csvDecimalMark };
+  const opened = await client.request('ledger.export', {
+    what,
+    ...(book === null ? {} : { book }),
+    options: { format, ...(profile ?? usual) },
+  });
+  if (opened.ok) return saveOpened(client, opened.value);
+  client.raiseNotice({ level: 'error', text: opened.denial.message, next: opened.denial.next ?? null });
+}
+
+export function ExportLedger({ book, initial }: { readonly book: Book | null; readonly initial: LedgerFile }) {
+  const client = useClient();
+  const settings = useEngine((state) => state.settings);
+  const [open, setOpen] = useState(false);
+  const [chosen, setChosen] = useState<LedgerFile | null>(null);
+  const what = chosen ?? initial;
+  const sheet =
+    settings?.csvProfile === 'spreadsheet'
+      ? { separator: settings.csvSeparator, decimalMark: settings.csvDecimalMark }
+      : { separator: ';' as const, decimalMark: ',' as const };
+  const save = (format: ExportOptions['format'], profile?: Omit<ExportOptions, 'format'>): void => {
+    setOpen(false);
+    void exportLedger(client, what, book, format, profile);
+  };
+  return (
+    <Popover.Root open={open} onOpenChange={setOpen}>
+      <Popover.Trigger asChild>
+        <Button look="flat" icon={Download}>
+          Export
+        </Button>
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content
+          align="end"
+          sideOffset={4}
+          collisionPadding={8}
+          aria-label="Export"
+          className="menu w-[340px] pb-1"
+        >
+          <div className="border-b p-3">
+            <Choice
+              label="What"
+              value={what}
+              options={[
+                { value: 'journal', text: 'Journal: every entry, oldest first' },
+                { value: 'balances', text: 'Balances: every account as it stands' },
+                { value: 'reservations', text: 'Reservations: every hold and how it ended' },
+              ]}
+              onValue={setChosen}
+            />
+          </div>
+          <Item
+            text="CSV for programs"
+            note="comma, point, no BOM"
+            onPick={() => save('csv', { profile: 'machine', separator: ',', decimalMark: '.' })}
+          />
+          <Item
+            text="CSV for spreadsheets"
+            note={`${sheet.separator === '\t' ? 'tab' : sheet.separator} and ${sheet.decimalMark}, with BOM`}
+            onPick={() => save('csv', { profile: 'spreadsheet', ...sheet })}
+          />
+          <Item text="JSON" note="every field" onPick={() => save('json')} />
+          {book === 'simulated' ? <p className="lab border-t px-3 pt-1">Every row is marked simulated.</p> : null}
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}
+
+function Item({ text, note, onPick }: { text: string; note: string; onPick: () => void }) {
+  return (
+    <button type="button" className="menu-item w-full min-w-0 hover:bg-pick" onClick={onPick}>
+      <span className="flex-none">{text}</span>
+      <span className="lab min-w-0 flex-1 truncate text-right">{note}</span>
+    </button>
+  );
+}
