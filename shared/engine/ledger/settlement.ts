@@ -23,7 +23,8 @@ export function settlementOf(call: EndedCall): Settlement {
   const { reply } = call;
   if (reply.ending === 'not-sent') return nothing('void', 'it was never sent');
   // Stopped while it was still on its way out is the same as never reached.
-  if (!call.wasSent && reply.status === null) return nothing('void', 'it never reached the server');
+  const mayBeLost = reply.ending === 'unreachable' || reply.ending === 'aborted';
+  if (mayBeLost && !call.wasSent && reply.status === null) return nothing('void', 'it never reached the server');
   if (reply.ending === 'refused') return refused(call);
   if (reply.ending === 'done') return used(call, '');
   if (reply.abortedBy === 'thinking-cap') return used(call, 'its thinking was stopped');
@@ -75,7 +76,8 @@ function nothing(operation: 'void' | 'settle', reason: string): Settlement {
 function reasonOf({ ending, abortedBy }: EndedCall['reply']): string {
   if (abortedBy === 'timeout') return 'its time was over';
   if (abortedBy === 'shutdown') return 'the console was closed';
-  if (ending === 'aborted') return 'it was stopped';
+  if (ending === 'aborted') return abortedBy === null ? 'the connection broke' : 'it was stopped';
+  if (ending === 'unreachable') return 'no answer came';
   if (ending === 'error-line') return 'the server failed in the middle';
   return 'the reply ended without its last line';
 }

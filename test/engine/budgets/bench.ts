@@ -50,7 +50,7 @@ export interface Bench {
   /** The journal, oldest first. */
   entries(): Promise<LedgerEntry[]>;
   holds(): Promise<Reservation[]>;
-  balance(scope: string, name?: string): Promise<Balance>;
+  balance(scope: string, unit?: string, name?: string): Promise<Balance>;
   refusals(): Promise<RefusalLine[]>;
 }
 
@@ -133,9 +133,12 @@ export function bench(options: BenchOptions = {}): Bench {
     entries: async () => [...must(await memory.entries({ book: 'real', limit: 10_000 }))].reverse(),
     holds: async () =>
       must(await memory.reservations({ book: 'real', closed: 0 })).filter((one) => one.state === 'open'),
-    async balance(scope, name) {
+    async balance(scope, unit, name) {
       const found = must(await view()).balances.find(
-        ({ account }) => account.scope === scope && (name === undefined || account.name === name),
+        ({ account }) =>
+          account.scope === scope &&
+          (unit === undefined || account.unit === unit) &&
+          (name === undefined || account.name === name),
       );
       if (found === undefined) throw new Error(`there is no balance of ${scope} ${name ?? ''}`);
       return found;
