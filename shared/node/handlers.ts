@@ -11,6 +11,7 @@ import { never } from '../engine/cancel.ts';
 import { calibrationHandlers } from './costs/calibration-handlers.ts';
 import { costHandlers } from './costs/cost-handlers.ts';
 import { openRunExport } from './experiments/export.ts';
+import { stormHandlers } from './ledger/storm-handlers.ts';
 import { directoryHandlers } from './ledger/directory-handlers.ts';
 import { ledgerExport } from './ledger/ledger-export.ts';
 import { ledgerHandlers } from './ledger/ledger-handlers.ts';
@@ -140,6 +141,7 @@ function table(parts: Parts): Handlers {
     ...calibrationHandlers(parts),
     ...ledgerHandlers(parts),
     ...directoryHandlers(parts),
+    ...stormHandlers(parts),
     'ledger.export': ({ what, book = budgets.book(), options }) =>
       exports.open(
         ledgerExport(

@@ -7,6 +7,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../engine/ports.ts';
 import type { ChunkedExports } from './csv/chunked-exports.ts';
 import type { DirectoryKeeper } from './ledger/directory.ts';
+import type { Storms } from './ledger/storm.ts';
 import type { LedgerService } from './ledger/ledger-service.ts';
 import type { Runner } from './experiments/runner.ts';
 import type { ServerLog } from './server-log/server-log.ts';
@@ -43,6 +44,7 @@ export interface Parts {
   readonly engine: Engine;
   readonly budgets: LedgerService;
   readonly directory: DirectoryKeeper;
+  readonly storms: Storms;
   readonly watch: ServerWatch;
   readonly subjects: Subjects;
   readonly serverLog: ServerLog;

@@ -17,8 +17,8 @@ import { type RunnerServer, createRunner } from './experiments/runner.ts';
 import { createHandlers } from './handlers.ts';
 import { priceSetNamed } from './costs/price-sets.ts';
 import { createDirectory } from './ledger/directory.ts';
+import { createStorms } from './ledger/storm.ts';
 import { createLedgerService } from './ledger/ledger-service.ts';
-import { createMemoryStore } from '../engine/ledger/memory-store.ts';
 import type { Parts, RuntimeOptions } from './parts.ts';
 import type { EngineDoor } from './rpc/dispatcher.ts';
 import {
@@ -37,6 +37,7 @@ import { createServerLog } from './server-log/server-log.ts';
 import { createSimulatorHost } from './simulator/host.ts';
 import { type Home, openHome } from './storage/home.ts';
 import { acquireLock } from './storage/lock.ts';
+import { openLedgerStore } from './storage/ledger-store.ts';
 import { openStore } from './storage/store.ts';
 import type { StoreNotice } from './storage/store-types.ts';
 import { openDiagnosticLog } from './telemetry/diagnostic-log.ts';
@@ -81,7 +82,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
   };
   listeners.add(eventDiagnostics(log));
   const notices = [...opened.value.notices];
-  const simulator = createSimulatorHost({ timeScale: () => options.simulatorTimeScale ?? settings.simulatorTimeScale });
+  const timeScale = (): number => options.simulatorTimeScale ?? settings.simulatorTimeScale;
+  const simulator = createSimulatorHost({ timeScale });
   const watch = createServerWatch({
     target: target.value,
     clock,
@@ -108,14 +110,26 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     );
   listeners.add((event) => {
     if (event.type === 'server-changed' || event.type === 'settings-changed') useLog();
+    if (event.type === 'settings-changed') sqlite.setSynchronous(settings.ledgerSync);
   });
   const subjects = createSubjects({ watch, store, localOnly: () => settings.localOnly });
   const estimator = createEstimator();
   const ids = { call: () => newId('call') as CallId, run: () => newId('run') as RunId };
+  const ledgerStore = openLedgerStore({
+    file: home.value.databaseFile,
+    nowMs: () => Date.now(),
+    synchronous: settings.ledgerSync,
+  });
+  if (!ledgerStore.ok) {
+    store.close();
+    lock.value.release();
+    return ledgerStore;
+  }
+  const sqlite = ledgerStore.value;
   const directory = createDirectory({ store });
   notices.push(...directory.notices);
   const budgets = createLedgerService({
-    store: createMemoryStore({ nowMs: () => Date.now() }),
+    store: sqlite,
     home: home.value,
     directory: directory.current,
     prices: (name) => priceSetNamed(store, name),
@@ -178,6 +192,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     engine,
     budgets,
     directory,
+    storms: createStorms({ simulator, emit, clock, timeScale }),
     watch,
     subjects,
     serverLog,
@@ -202,6 +217,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
   const stop = async (): Promise<void> => {
     watch.stop();
     await experiments.stop();
+    await parts.storms.stop();
     await engine.stop('shutdown');
     await budgets.stop();
     await ready.catch(() => undefined);
