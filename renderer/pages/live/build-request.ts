@@ -16,7 +16,7 @@ export interface BuiltRequest {
 export type RequestDraft = Pick<
   Draft,
   'model' | 'numCtx' | 'numPredict' | 'think' | 'temperature' | 'seed' | 'policy' | 'system' | 'turns'
-> & { readonly content: string };
+> & { readonly content: string; readonly payer?: Draft['payer'] };
 
 /** `think` is what the model can take; a model that cannot think gets the field left out. */
 export function buildRequest(
@@ -57,6 +57,7 @@ export function buildRequest(
       policy: typed.policy ?? settings.policy,
       stream: true,
       needles: [],
+      ...(typed.payer === undefined || typed.payer === null ? {} : { payer: typed.payer }),
     },
   };
 }

@@ -1,6 +1,8 @@
 /** One shape for a call on screen, whether it streams, has just closed, or was read from the store. Pure. */
 import type { CallReasoning, CallRecord, CallSummary } from '../../../shared/contract/calls.ts';
+import type { Denial } from '../../../shared/contract/denials.ts';
 import type { CallId } from '../../../shared/contract/ids.ts';
+import type { CallBudget } from '../../../shared/contract/ledger.ts';
 import type { TruncationVerdict } from '../../../shared/contract/verdicts.ts';
 import { endingOfRecord, endingOfSummary } from '../../format/verdicts.ts';
 import { figuresOf } from '../../components/verdict-view.tsx';
@@ -47,6 +49,10 @@ export interface CallView {
   readonly figures: VerdictFigures | null;
   /** What came of it; null while it runs, and for calls that were not judged for it. */
   readonly reasoning: CallReasoning | null;
+  /** What was held and charged; null while it runs, and for calls without a ledger. */
+  readonly budget: CallBudget | null;
+  /** Why it never left; null where it did. */
+  readonly denial: Denial | null;
   readonly needle: CallSummary['needle'];
   readonly needles: CallSummary['needles'];
 }
@@ -89,6 +95,8 @@ export function viewOfLive(live: LiveCall, simulating: boolean): CallView {
     verdict: closed?.truncation ?? null,
     figures: closed === null ? null : figuresOf(closed),
     reasoning: closed?.reasoning ?? null,
+    budget: closed?.budget ?? null,
+    denial: closed?.denial ?? null,
     needle: closed?.needle ?? 'none',
     needles: closed?.needles ?? [],
   };
@@ -118,6 +126,8 @@ export function viewOfRecord(record: CallRecord): CallView {
     verdict: record.truncation,
     figures: figuresOf({ ...record, numCtxRequested: request.numCtx, promptEvalCount: reply.promptEvalCount }),
     reasoning: record.reasoning ?? null,
+    budget: record.budget ?? null,
+    denial: record.denial ?? null,
     needle: record.needle,
     needles: record.needles,
   };

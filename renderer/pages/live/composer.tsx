@@ -10,6 +10,7 @@ import { buildRequest, contentOf, thinkChoices } from './build-request.ts';
 import type { Problems } from './build-request.ts';
 import { draft, useDraft } from './draft-store.ts';
 import { ModelPicker } from './model-picker.tsx';
+import { PayerLine } from './payer-line.tsx';
 import { PreflightGauge } from './preflight-gauge.tsx';
 import { TextTabs } from './text-tabs.tsx';
 import { useModelFacts, usePastCalls, usePreflight } from './use-live.ts';
@@ -60,6 +61,7 @@ export function Composer({ running, onSend, onStop }: ComposerProps) {
         problem={down ?? Object.values(built.problems)[0] ?? null}
         down={down !== null}
         running={running}
+        payer={<PayerLine model={model} preflight={state.preflight} />}
         past={past}
         onUse={(numCtx) => {
           draft.set({ numCtx: String(numCtx) });
@@ -83,17 +85,17 @@ function useChosenModel(models: readonly ModelSummary[]): string {
 function useBuiltRequest(model: string, facts: ModelFacts | null, models: readonly ModelSummary[]) {
   const settings = useEngine((state) => state.settings);
   const typed = useDraft();
-  const { numCtx, numPredict, temperature, seed, policy, system, turns, message, files } = typed;
+  const { numCtx, numPredict, temperature, seed, policy, payer, system, turns, message, files } = typed;
   const think = useThink(model, facts, models).value;
   const content = useMemo(() => contentOf(files, message), [files, message]);
   return useMemo(() => {
     if (settings === null) return { request: null, problems: {} };
     return buildRequest(
-      { model, numCtx, numPredict, temperature, seed, policy, system, turns, content, think },
+      { model, numCtx, numPredict, temperature, seed, policy, payer, system, turns, content, think },
       settings,
       think,
     );
-  }, [settings, model, numCtx, numPredict, temperature, seed, policy, system, turns, content, think]);
+  }, [settings, model, numCtx, numPredict, temperature, seed, policy, payer, system, turns, content, think]);
 }
 
 /** What the model takes decides; a choice that it cannot take falls back to leaving the field out. */

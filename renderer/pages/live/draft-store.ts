@@ -2,6 +2,7 @@
 import { create } from 'zustand';
 import type { Message, Policy, Think } from '../../../shared/contract/calls.ts';
 import type { CallId } from '../../../shared/contract/ids.ts';
+import type { Payer } from '../../../shared/contract/plans.ts';
 
 export interface DraftFile {
   readonly id: number;
@@ -21,6 +22,8 @@ export interface Draft {
   readonly seed: string;
   /** null = the policy of Settings. */
   readonly policy: Policy | null;
+  /** Who pays; null = the payer of Settings. */
+  readonly payer: Payer | null;
   readonly system: string;
   /** Earlier messages of the conversation, oldest first; they stand between system and message. */
   readonly turns: readonly Message[];
@@ -47,6 +50,7 @@ export const useDraft = create<Draft>(() => ({
   temperature: '0',
   seed: '7',
   policy: null,
+  payer: null,
   system: '',
   turns: [],
   message: '',

@@ -9,6 +9,7 @@ import { DetailPane } from '../../components/detail-pane.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Page } from '../../frame/page.tsx';
 import { useAction } from '../../frame/shortcuts.ts';
+import { isLedgerDenial } from '../../format/budgets.ts';
 import { timeOfDay } from '../../format/numbers.ts';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
 import { screen, useScreen } from '../../stores/screen-store.ts';
@@ -18,6 +19,7 @@ import { FirstStart } from './first-start.tsx';
 import { GuidedProbe } from './guided-probe.tsx';
 import { NoModels } from './no-models.tsx';
 import { PresentedCall } from './presented-call.tsx';
+import { RefusedCall } from './refused-call.tsx';
 import { ReplyColumns } from './reply-columns.tsx';
 import { useModelFacts, useSend, useShownCalls } from './use-live.ts';
 import { VerdictStrip } from './verdict-strip.tsx';
@@ -47,6 +49,7 @@ function Workbench() {
   const presenter = useScreen((state) => state.presenter);
   const running = current?.open === true;
   const currentId = current?.id ?? null;
+  const refusal = current?.denial != null && isLedgerDenial(current.denial) ? current.denial : null;
   const [sent, setSent] = useState<{ id: CallId; request: CallRequest } | null>(null);
 
   const send = useCallback(
@@ -124,7 +127,15 @@ function Workbench() {
             <NothingYet />
           ) : (
             <>
-              <ReplyColumns current={current} last={last} facts={facts} />
+              {refusal === null ? null : (
+                <RefusedCall
+                  denial={refusal}
+                  model={current.model}
+                  refusedAtMs={Date.parse(current.startedAt) + (current.phases?.wholeMs ?? 0)}
+                  simulated={current.simulated}
+                />
+              )}
+              {refusal === null || last !== null ? <ReplyColumns current={current} last={last} facts={facts} /> : null}
               <VerdictStrip
                 call={current}
                 loadRecord={loadRecord}
@@ -195,6 +206,7 @@ function fillDraft({ request }: CallRecord): void {
     temperature: String(request.temperature),
     seed: String(request.seed),
     policy: request.policy,
+    payer: request.payer ?? null,
     system,
     turns: said.slice(0, -1),
     message: '',

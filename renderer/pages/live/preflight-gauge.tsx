@@ -18,6 +18,8 @@ export interface PreflightGaugeProps {
   readonly running: boolean;
   /** No server: nothing can be read or sent, and `problem` says why. */
   readonly down: boolean;
+  /** Who pays, and what is left. */
+  readonly payer: ReactNode;
   /** Closed calls of this model, for the time it may take. */
   readonly past: readonly CallSummary[];
   readonly onUse: (numCtx: number) => void;
@@ -50,6 +52,7 @@ export function PreflightGauge(props: PreflightGaugeProps) {
           }
         />
       )}
+      {props.payer}
       <Buttons {...props} />
     </div>
   );

@@ -6,10 +6,12 @@ import { Chip } from '../../components/chip.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { ReadingView } from '../../components/reading-view.tsx';
 import { VerdictView } from '../../components/verdict-view.tsx';
+import { isLedgerDenial } from '../../format/budgets.ts';
 import { curlOf } from '../../format/curl.ts';
 import { count, percentOf } from '../../format/numbers.ts';
 import { readingSeverity, readingWord, splitFigure } from '../../format/reasoning.ts';
 import { severityOf, verdictHeadline } from '../../format/verdicts.ts';
+import { BudgetChip, BudgetPanel } from './budget-panel.tsx';
 import type { CallView } from './call-view.ts';
 
 export interface VerdictStripProps {
@@ -23,9 +25,17 @@ export interface VerdictStripProps {
 }
 
 export function VerdictStrip({ call, loadRecord, onSendWith, onContinue, onOpenRaw }: VerdictStripProps) {
-  const [open, setOpen] = useState<'context' | 'thinking'>('context');
+  const [open, setOpen] = useState<'context' | 'thinking' | 'budget'>('context');
   const { verdict } = call;
   const thought = call.thinking.tokens;
+  // Of a call that was refused the budget is what there is to see, until somebody picks another.
+  const [pickedFor, setPickedFor] = useState<string | null>(null);
+  const isRefused = call.denial !== null && isLedgerDenial(call.denial);
+  const pick = (part: typeof open): void => {
+    setOpen(part);
+    setPickedFor(call.id);
+  };
+  const shown = isRefused && pickedFor !== call.id ? 'budget' : open;
   return (
     <div className="flex min-h-64 flex-[1_1_0] flex-col rounded border">
       <div role="tablist" aria-label="Verdicts" className="flex flex-none overflow-hidden rounded-t border-b">
@@ -35,9 +45,9 @@ export function VerdictStrip({ call, loadRecord, onSendWith, onContinue, onOpenR
           label={verdict === null ? 'context' : `context · ${verdict.confidence}`}
           text={verdict === null ? 'after the reply' : verdictHeadline(verdict, call.figures?.sent ?? null)}
           waiting={verdict === null}
-          on={open === 'context'}
+          on={shown === 'context'}
           onPick={() => {
-            setOpen('context');
+            pick('context');
           }}
         />
         <Chip
@@ -46,14 +56,23 @@ export function VerdictStrip({ call, loadRecord, onSendWith, onContinue, onOpenR
           label={call.reasoning?.split ? `thinking · ${call.reasoning.split.source}` : 'thinking'}
           text={thoughtText(call)}
           waiting={call.open && thought === 0}
-          on={open === 'thinking'}
+          on={shown === 'thinking'}
           onPick={() => {
-            setOpen('thinking');
+            pick('thinking');
+          }}
+        />
+        <BudgetChip
+          call={call}
+          on={shown === 'budget'}
+          onPick={() => {
+            pick('budget');
           }}
         />
       </div>
       <div role="tabpanel" className="min-h-0 flex-1 overflow-auto px-4 py-3" tabIndex={0} data-scrolls="yes">
-        {open === 'context' ? <ContextPanel call={call} /> : <ThinkingPanel call={call} />}
+        {shown === 'context' ? <ContextPanel call={call} /> : null}
+        {shown === 'thinking' ? <ThinkingPanel call={call} /> : null}
+        {shown === 'budget' ? <BudgetPanel call={call} /> : null}
       </div>
       <NextRow
         call={call}
@@ -134,8 +153,8 @@ function NextRow({ call, loadRecord, onSendWith, onContinue, onOpenRaw }: Verdic
   return (
     <div className="flex min-h-11 flex-none flex-wrap items-center justify-end gap-x-2 gap-y-1 border-t py-1.5 pr-3 pl-4">
       <span className="lab">Next</span>
-      <span className="min-w-40 flex-1 text-ink wrap-anywhere line-clamp-2" title={verdict?.next ?? ''}>
-        {verdict === null ? 'Wait for the end, or stop it.' : (verdict.next ?? 'Nothing to do.')}
+      <span className="min-w-40 flex-1 text-ink wrap-anywhere line-clamp-2" title={nextText(call)}>
+        {nextText(call)}
       </span>
       {call.open ? null : (
         <>
@@ -160,6 +179,12 @@ function NextRow({ call, loadRecord, onSendWith, onContinue, onOpenRaw }: Verdic
       )}
     </div>
   );
+}
+
+function nextText({ verdict, denial, open }: CallView): string {
+  if (denial !== null) return denial.next ?? denial.message;
+  if (verdict === null) return open ? 'Wait for the end, or stop it.' : 'Nothing to do.';
+  return verdict.next ?? 'Nothing to do.';
 }
 
 function curlOfRecord(record: CallRecord | null): string {

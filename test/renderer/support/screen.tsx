@@ -3,6 +3,7 @@ import { configure, render } from '@testing-library/react';
 import type { RenderResult } from '@testing-library/react';
 import { vi } from 'vitest';
 import { denied, ok } from '../../../shared/contract/denials.ts';
+import { DEFAULT_DIRECTORY } from '../../../shared/contract/plans.ts';
 import { App } from '../../../renderer/app.tsx';
 import { draft } from '../../../renderer/pages/live/draft-store.ts';
 import { createEngineClient } from '../../../renderer/stores/engine-store.ts';
@@ -42,6 +43,7 @@ export function drawApp(snapshot: Partial<Snapshot> = {}, script: Script = {}): 
     temperature: '0',
     seed: '7',
     policy: null,
+    payer: null,
     system: '',
     message: '',
     turns: [],
@@ -72,6 +74,8 @@ export function drawApp(snapshot: Partial<Snapshot> = {}, script: Script = {}): 
     'context.plan': () => ok({ cells: 8, calls: 8, tokensMax: 173_296, timeMs: null, warnings: [] } as never),
     'calibration.list': () => ok({ rows: [], startValues: [] }),
     'prices.list': () => ok([]),
+    'directory.get': () =>
+      ok({ directory: DEFAULT_DIRECTORY, revision: 0, warnings: [], timeZones: ['Europe/Berlin', 'UTC'] }),
     'ledger.get': () => denied('unsupported', 'no ledger in this test'),
     'storm.get': () => ok({ storm: null }),
     'settings.set': () => denied('internal', 'not in this test'),
