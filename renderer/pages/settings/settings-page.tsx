@@ -1,17 +1,17 @@
 /** Settings: every change is kept at once. */
-import { useId, useState } from 'react';
-import type { ReactNode } from 'react';
+import { useState } from 'react';
 import type { ServerLogState as ServerLog } from '../../../shared/contract/server.ts';
 import type { Settings } from '../../../shared/contract/settings.ts';
 import { Button } from '../../components/button.tsx';
 import { SimulatedTag } from '../../components/chip.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { Choice, NumberBox, Problem, TextBox } from '../../components/field.tsx';
+import { Choice, Problem, TextBox } from '../../components/field.tsx';
 import { Page } from '../../frame/page.tsx';
 import { count, DASH, hostOf } from '../../format/numbers.ts';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
-import { parseWhole } from '../live/build-request.ts';
 import { CalibrationPanel } from './calibration-panel.tsx';
+import { LedgerSection } from './ledger-section.tsx';
+import { Line, Section, WholeNumber, useChange } from './settings-parts.tsx';
 
 export function SettingsPage() {
   const settings = useEngine((state) => state.settings);
@@ -24,6 +24,7 @@ export function SettingsPage() {
             <SimulatorSection settings={settings} />
             <LooksSection settings={settings} />
             <CallsSection settings={settings} />
+            <LedgerSection settings={settings} />
             <ExportSection settings={settings} />
             <Section title="Calibration">
               <CalibrationPanel />
@@ -38,42 +39,6 @@ export function SettingsPage() {
 
 interface SectionProps {
   readonly settings: Settings;
-}
-
-function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section className="border-b py-5 last:border-b-0">
-      <h2 className="lead mb-2">{title}</h2>
-      <div className="flex flex-col gap-3">{children}</div>
-    </section>
-  );
-}
-
-function Line({ name, help, children }: { name: string; help?: string; children: (id: string) => ReactNode }) {
-  const id = useId();
-  return (
-    <div className="grid grid-cols-[minmax(120px,200px)_minmax(0,1fr)] items-start gap-4">
-      <label htmlFor={id} className="py-1 text-ink">
-        {name}
-      </label>
-      <div className="min-w-0 [&_select]:max-w-80">
-        {children(id)}
-        {help === undefined ? null : <p className="lab mt-1 max-w-[60ch]">{help}</p>}
-      </div>
-    </div>
-  );
-}
-
-/** Sends a patch; answers the refusal as one text, or null. */
-function useChange(): (patch: Partial<Settings>) => Promise<string | null> {
-  const client = useClient();
-  return async (patch) => {
-    const answer = await client.request('settings.set', patch);
-    if (answer.ok) return null;
-    const text = [answer.denial.message, answer.denial.next].filter(Boolean).join(' ');
-    client.raiseNotice({ level: 'error', text: answer.denial.message, next: answer.denial.next ?? null });
-    return text;
-  };
 }
 
 function ServerSection({ settings }: SectionProps) {
@@ -279,50 +244,6 @@ function CallsSection({ settings }: SectionProps) {
         onValue={(timeoutS) => change({ callTimeoutMs: timeoutS * 1_000 })}
       />
     </Section>
-  );
-}
-
-interface WholeNumberProps {
-  readonly name: string;
-  readonly help: string;
-  readonly value: number;
-  readonly onValue: (value: number) => Promise<string | null>;
-}
-
-/** Kept when the box is left or Enter is pressed; a refusal stays beside it. */
-function WholeNumber({ name, help, value, onValue }: WholeNumberProps) {
-  const [typed, setTyped] = useState<string | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const keep = (): void => {
-    if (typed === null) return;
-    const parsed = parseWhole(typed);
-    if ('problem' in parsed) return setProblem(`${name} ${parsed.problem}.`);
-    if (parsed.value === null) return setProblem(`${name} must be a whole number, such as ${value}.`);
-    void onValue(parsed.value).then((refusal) => {
-      setProblem(refusal);
-      if (refusal === null) setTyped(null);
-    });
-  };
-  return (
-    <Line name={name} help={help}>
-      {(id) => (
-        <>
-          <NumberBox
-            id={id}
-            className="w-40!"
-            value={typed ?? String(value)}
-            problem={problem}
-            problemId={`${id}-problem`}
-            onValue={setTyped}
-            onBlur={keep}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter') keep();
-            }}
-          />
-          <Problem id={`${id}-problem`} text={problem} />
-        </>
-      )}
-    </Line>
   );
 }
 
