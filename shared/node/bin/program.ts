@@ -28,6 +28,7 @@ const commands = {
   run: async (): Promise<Register> => (await import('./commands/run.ts')).registerRun,
   explain: async (): Promise<Register> => (await import('./commands/explain.ts')).registerExplain,
   simulator: async (): Promise<Register> => (await import('./commands/simulator.ts')).registerSimulator,
+  ledger: async (): Promise<Register> => (await import('./commands/ledger.ts')).registerLedger,
   web: async (): Promise<Register> => (await import('./commands/web.ts')).registerWeb,
   doctor: async (): Promise<Register> => (await import('./commands/doctor.ts')).registerDoctor,
 } as const;

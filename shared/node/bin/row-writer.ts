@@ -1,5 +1,4 @@
 /** Writes one row a finished cell: CSV to stdout or a file, or JSON lines to stdout. Nothing is held back. */
-import { type WriteStream, createWriteStream, openSync } from 'node:fs';
 import type { CallRecord } from '../../contract/calls.ts';
 import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
 import type { Cell, RunSummary } from '../../contract/experiments.ts';
@@ -7,6 +6,7 @@ import { csvHeader, csvRow } from '../csv/csv.ts';
 import { columnsOf, rowOf } from '../csv/rows.ts';
 import { problemOfStdout, writeOut } from './exit.ts';
 import type { RunAsk } from './run-options.ts';
+import { openSink } from './sink.ts';
 
 export interface RowWriter {
   /** Resolves when the reader took it; never rejects. */
@@ -21,7 +21,7 @@ export function openRowWriter(
   kind: RunSummary['kind'],
 ): Result<RowWriter> {
   const columns = columnsOf(kind);
-  const csv = openCsv(asked.csv);
+  const csv = asked.csv === null ? ok(null) : openSink(asked.csv, KEPT);
   if (!csv.ok) return csv;
   let written = 0;
   let headerWritten = false;
@@ -44,58 +44,9 @@ export function openRowWriter(
   });
 }
 
-interface Sink {
-  write(text: string): Promise<void>;
-  close(): Promise<Denial | null>;
-}
-
-function openCsv(target: string | null): Result<Sink | null> {
-  if (target === null) return ok(null);
-  if (target === '-') return ok({ write: writeOut, close: () => Promise.resolve(null) });
-  try {
-    return ok(fileSink(createWriteStream('', { fd: openSync(target, 'w'), encoding: 'utf8' }), target));
-  } catch (error) {
-    return denied('bad-input', `${target} cannot be written: ${reasonOf(error)}.`, {
-      field: '--csv',
-      next: 'Give another file, or - for stdout.',
-    });
-  }
-}
-
 function stdoutDenial(): Denial | null {
   const problem = problemOfStdout();
   return problem === null ? null : denied('storage-failed', problem, { next: KEPT }).denial;
 }
 
 const KEPT = 'The rows are kept; export the run again from History.';
-
-function fileSink(stream: WriteStream, target: string): Sink {
-  let problem: Denial | null = null;
-  stream.on('error', (error) => {
-    problem ??= denied('storage-failed', `${target} could not be written to its end: ${reasonOf(error)}.`, {
-      next: KEPT,
-    }).denial;
-  });
-  return {
-    write: (text) =>
-      new Promise((resolve) => {
-        if (problem !== null || stream.destroyed) return resolve();
-        stream.write(text, () => resolve());
-      }),
-    close: () =>
-      new Promise((resolve) => {
-        if (stream.destroyed) return resolve(problem);
-        stream.once('close', () => resolve(problem));
-        stream.end();
-      }),
-  };
-}
-
-function reasonOf(error: unknown): string {
-  const code = (error as NodeJS.ErrnoException | null)?.code;
-  if (code === 'ENOENT') return 'its folder is not there';
-  if (code === 'EACCES' || code === 'EPERM') return 'it may not be written';
-  if (code === 'EISDIR') return 'it is a folder';
-  if (code === 'ENOSPC') return 'the disk is full';
-  return error instanceof Error ? error.message : String(error);
-}

@@ -5,8 +5,6 @@ import { denied, ok } from '../../contract/denials.ts';
 import type { Denial, Result } from '../../contract/denials.ts';
 import type { Cell, RunSummary } from '../../contract/experiments.ts';
 import type { CellKey, DocumentId, RunId } from '../../contract/ids.ts';
-import { settingsSchema } from '../../contract/settings.ts';
-import type { Settings } from '../../contract/settings.ts';
 import type { Clock } from '../../engine/ports.ts';
 import type { Row } from '../csv/columns.ts';
 import type { RowCell } from '../csv/context-columns.ts';
@@ -19,6 +17,7 @@ import { storageDenial } from './failures.ts';
 import { cellStateOf, createRunRows } from './run-rows.ts';
 import type { CellChange, RunRows } from './run-rows.ts';
 import { createPriceRows, reportedTotals } from './price-rows.ts';
+import { readSettings } from './saved.ts';
 import { createStatements } from './statements.ts';
 import type { Statements } from './statements.ts';
 import type { OpenedStore, Store } from './store-types.ts';
@@ -296,17 +295,6 @@ const exportSql = `
   SELECT position, key, plan, state, document_characters, calls.summary, request, reply, answer
   FROM cells JOIN calls ON calls.id = cells.call_id JOIN call_bodies ON call_bodies.call_id = calls.id
   WHERE cells.run_id = ? AND (position, key) > (?, ?) ORDER BY position, key LIMIT ?`;
-
-/** Field by field: one that an older or newer Spillway wrote differently falls back to its default alone. */
-function readSettings(statements: Statements): Settings {
-  const row = statements.get<{ json: string }>('SELECT json FROM settings WHERE id = 1');
-  const saved = row === undefined ? {} : (JSON.parse(row.json) as Record<string, unknown>);
-  const fields = Object.entries(settingsSchema.shape).map(([name, schema]) => {
-    const read = schema.safeParse(saved[name]);
-    return [name, read.success ? read.data : schema.parse(undefined)];
-  });
-  return settingsSchema.parse(Object.fromEntries(fields));
-}
 
 function dayAfter(dayIso: string): string {
   const day = new Date(`${dayIso}T00:00:00Z`);
