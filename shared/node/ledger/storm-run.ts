@@ -173,7 +173,6 @@ const heldTokens = ({ detail }: Reservation): number => detail.inputTokens + det
 const chargedTokens = ({ charge }: Reservation): number =>
   charge === null ? 0 : charge.inputTokens + charge.outputTokens;
 
-/** What a person stopped is no fault. */
 function endOf(side: Side, index: number, { reply }: CallRecord, fail: (fault: string) => void): void {
   side.end(index, reply.ending === 'done' ? 'done' : 'failed');
   if (reply.ending !== 'done' && reply.abortedBy !== 'person')

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { stormAskSchema } from '../../../shared/contract/ledger.ts';
@@ -9,7 +10,17 @@ import { createSide } from '../../../shared/engine/storm/side.ts';
 import { defaultProfiles } from '../../../shared/node/simulator/index.ts';
 import { renderChat } from '../../../shared/node/simulator/templates.ts';
 import { createTokenizer } from '../../../shared/node/simulator/tokenizer.ts';
-import golden from '../../golden/ledger.json' with { type: 'json' };
+
+const golden = JSON.parse(readFileSync(new URL('../../golden/ledger.json', import.meta.url), 'utf8')) as {
+  estimate: {
+    systemPrompt: string;
+    systemTokens: number;
+    messageChars: number;
+    messageTokens: number;
+    maxOutput: number;
+    total: number;
+  };
+};
 
 const ask = (fields: Partial<Parameters<typeof stormAskSchema.parse>[0] & object> = {}) => stormAskSchema.parse(fields);
 
@@ -131,6 +142,8 @@ describe('side', () => {
     side.refuse(3, 'tenant-month-limit-reached', 3_600);
     side.refuse(4, 'tenant-month-limit-reached', 3_599);
     side.settle(100, 42);
+    side.hold(30);
+    side.settle(30, 0);
     side.end(0, 'done');
     side.send(0);
     expect(side.view()).toEqual({

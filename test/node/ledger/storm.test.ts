@@ -100,7 +100,7 @@ describe('the classic storm', () => {
         spentTokens: 39_380,
         heldTokens: 0,
         heldTokensMax: 0,
-        calls: Array.from({ length: 20 }, () => 'done'),
+        calls: Array.from({ length: 20 }, () => 'done' as const),
         refusedCode: null,
         retryAfterSeconds: null,
       },
@@ -110,7 +110,7 @@ describe('the classic storm', () => {
         spentTokens: 3 * 1_969,
         heldTokens: 0,
         heldTokensMax: 7_302,
-        calls: [...Array.from({ length: 3 }, () => 'done'), ...Array.from({ length: 17 }, () => 'refused')],
+        calls: Array.from({ length: 20 }, (_, index) => (index < 3 ? 'done' : 'refused')),
         // Held, not used up: with what the three give back a fourth one fits. Their holds last as long as a call may, and a minute.
         refusedCode: 'tenant-month-limit-held',
         retryAfterSeconds: 180,
