@@ -25,7 +25,16 @@ export function BudgetsPart({ budgets, problems, onBudgets }: BudgetsPartProps) 
       {budgets.length === 0 ? (
         <p>No budget: nothing is counted against this plan.</p>
       ) : (
-        <table aria-label="Budgets" className="w-full text-table">
+        <table aria-label="Budgets" className="w-full table-fixed text-table">
+          <colgroup>
+            <col className="w-[19%]" />
+            <col className="w-[17%]" />
+            <col className="w-[13%]" />
+            <col className="w-[21%]" />
+            <col className="w-[14%]" />
+            <col className="w-[16%]" />
+            <col className="w-9" />
+          </colgroup>
           <thead>
             <tr className="text-left text-ink-3 [&>th]:pr-2 [&>th]:pb-1 [&>th]:font-normal">
               <th>of</th>

@@ -49,7 +49,7 @@ export function StormPanel() {
     });
   };
   return (
-    <section aria-label="Storm" className="flex min-w-0 flex-col gap-2 px-6 pt-2 pb-4">
+    <section aria-label="Storm" className="flex min-w-0 flex-col gap-1 px-6 pt-2 pb-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <h2 className="lead flex-none">Storm</h2>
         <SimulatedTag />
@@ -62,24 +62,24 @@ export function StormPanel() {
             useStormText.setState({ text: next, isTyped: true });
           }}
         />
-        <span className="ml-auto flex flex-none items-center gap-3">
-          <span className="lab">{ask === null || running ? '' : costWord(ask, storm)}</span>
-          {running ? (
-            <Button look="primary" icon={Square} onClick={stop}>
-              Stop
-            </Button>
-          ) : (
-            <Button icon={Zap} disabled={ask === null || asking} onClick={run}>
-              Run the storm
-            </Button>
-          )}
-        </span>
       </div>
-      <Said
-        refusal={refusal}
-        storm={isOfThis ? storm : null}
-        problem={'problems' in read ? Object.values(read.problems)[0] : undefined}
-      />
+      <div className="flex min-h-7 items-center gap-3">
+        <Said
+          refusal={refusal}
+          storm={isOfThis ? storm : null}
+          problem={'problems' in read ? Object.values(read.problems)[0] : undefined}
+        />
+        <span className="lab flex-none">{ask === null || running ? '' : costWord(ask, storm)}</span>
+        {running ? (
+          <Button look="primary" icon={Square} onClick={stop}>
+            Stop
+          </Button>
+        ) : (
+          <Button icon={Zap} disabled={ask === null || asking} onClick={run}>
+            Run the storm
+          </Button>
+        )}
+      </div>
       {shownAsk === null ? null : (
         <div className="grid grid-cols-2 gap-x-12 max-[1100px]:gap-x-6">
           {(['checkAfter', 'reserveFirst'] as const).map((which) => (
@@ -109,19 +109,19 @@ function Said({
 }) {
   if (refusal !== null || problem !== undefined)
     return (
-      <p role="alert" className="min-h-5 text-ink wrap-anywhere">
+      <p role="alert" className="min-w-0 flex-1 text-ink wrap-anywhere">
         {problem ?? [refusal?.message, refusal?.next].filter(Boolean).join(' ')}
       </p>
     );
   const text =
     storm === null || storm.state === 'done'
-      ? 'The same calls go to the simulator twice, at once, against two ledgers in memory. Your budgets are not touched.'
+      ? 'The same calls twice, against two ledgers in memory: your budgets are not touched.'
       : storm.state === 'running'
-        ? 'Running: first every call is checked after its reply, then every call reserves first.'
+        ? 'Running: checked after the reply, and reserved first.'
         : storm.state === 'cancelled'
           ? 'Stopped. The figures are those of the calls that were made.'
           : (storm.problem ?? 'It failed. Run it again.');
-  return <p className="lab min-h-5">{text}</p>;
+  return <p className="lab min-w-0 flex-1">{text}</p>;
 }
 
 /** The one that runs or ran last; asked for once, because it may have run before this screen was open. */

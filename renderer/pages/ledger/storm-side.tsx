@@ -29,14 +29,17 @@ export function StormHalf({ which, ask, reservedTokensEach, storm }: StormHalfPr
         <b className="flex-none">{title}</b>
         <span className="lab min-w-0 truncate font-normal">{note}</span>
       </h3>
-      <p className="flex flex-wrap items-baseline gap-x-2">
-        <span className="headline min-w-[3ch]">{count(figure)}</span>
+      <p className="flex min-h-10 flex-wrap items-baseline gap-x-2 max-[860px]:min-h-8">
+        {figure === null ? null : <span className="headline">{count(figure)}</span>}
         <span className="text-ink">{word}</span>
       </p>
       <Tank which={which} ask={ask} reservedTokensEach={reservedTokensEach} side={side} />
       <Squares side={side} calls={ask.calls} />
       <p className="lab min-h-4" role="status">
         {side === null ? counted(ask.calls, 'call') : throughWord(side, ask)}
+        {which === 'reserveFirst' && side !== null && side.spentTokens > 0
+          ? ` · ${count(side.spentTokens)} spent, the rest given back`
+          : ''}
         {side === null || side.refusedCode === null ? null : (
           <>
             {' · '}
@@ -45,9 +48,6 @@ export function StormHalf({ which, ask, reservedTokensEach, storm }: StormHalfPr
           </>
         )}
       </p>
-      {which === 'reserveFirst' && side !== null && side.spentTokens > 0 ? (
-        <p className="lab">{count(side.spentTokens)} spent so far: what a call did not use is given back.</p>
-      ) : null}
     </section>
   );
 }
@@ -73,7 +73,7 @@ function Tank({
       aria-label={`${titles[which].title}: ${count(spent)} spent, ${count(held)} held, ${limit === null ? 'no limit' : `limit ${count(limit.tokens)}`}`}
       className="relative pt-5"
     >
-      <div className="relative flex h-11 overflow-hidden bg-sunk">
+      <div className="relative flex h-9 overflow-hidden bg-sunk">
         <i className="fill moves block h-full flex-none" style={{ width: share(spent) }} />
         <i className="hatch moves block h-full flex-none" style={{ width: share(held) }} />
         {mostHeld > spent + held ? (

@@ -36,7 +36,7 @@ export function UsersView({ view }: { view: DirectoryView }) {
         <div className="flex h-12 flex-none items-center gap-2 pr-4 pl-6">
           <h2 className="lead">Tenants</h2>
           <span className="lab min-w-0 flex-1 truncate">
-            {tenant === null ? 'pick one to see its users' : `only users of ${tenant} are shown`}
+            {tenant === null ? '' : `only users of ${tenant} are shown`}
           </span>
           <Button icon={Plus} onClick={() => setOpen('tenant')}>
             Add
