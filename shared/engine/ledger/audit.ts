@@ -43,6 +43,11 @@ export function auditJournal(ask: {
     count += 1;
     if (entry.seq <= lastSeq) fault(`entry ${entry.seq} comes after ${lastSeq}`);
     lastSeq = entry.seq;
+    for (const line of entry.lines) {
+      for (const amount of [line.amount, line.overrun]) {
+        if (!Number.isSafeInteger(amount) || amount < 0) fault(`entry ${entry.seq}: ${amount} on ${line.account}`);
+      }
+    }
     const id = entry.reservationId ?? '';
     if (entry.operation === 'reserve') {
       if (holds.has(id) || resolved.has(id)) fault(`entry ${entry.seq}: ${id} was reserved before`);
@@ -63,15 +68,8 @@ export function auditJournal(ask: {
         const sum = sumOf(line.account);
         sum.spent += line.amount;
         sum.overrun += line.overrun;
-        const reserved = hold.find((one) => one.account === line.account)?.amount;
-        if (reserved === undefined)
-          fault(`entry ${entry.seq}: ${id} is charged on ${line.account}, where it held nothing`);
-        else if (line.overrun !== Math.max(0, line.amount - reserved)) {
-          fault(
-            `entry ${entry.seq}: ${line.account} says an overrun of ${line.overrun}, charged ${line.amount} of ${reserved}`,
-          );
-        }
       }
+      for (const text of chargeFaults(entry, hold)) fault(`entry ${entry.seq}: ${id} ${text}`);
     }
   }
 
@@ -94,4 +92,23 @@ export function auditJournal(ask: {
   for (const id of holds.keys()) if (!open.delete(id)) fault(`${id} is open in the journal and not among the holds`);
   for (const id of open) fault(`${id} is held and not open in the journal`);
   return { at: ask.at, sound: faults.length === 0, entries: count, accounts, openHolds: holds.size, faults };
+}
+
+/** What a resolution says must follow from what was held: on the same accounts, and as much as its kind allows. */
+function chargeFaults({ operation, lines }: LedgerEntry, hold: LedgerEntry['lines']): string[] {
+  const faults: string[] = [];
+  const left = new Map(hold.map((line) => [line.account, line.amount]));
+  for (const { account, amount, overrun } of lines) {
+    const reserved = left.get(account);
+    left.delete(account);
+    if (reserved === undefined) faults.push(`is charged on ${account}, where it held nothing`);
+    else if (overrun !== Math.max(0, amount - reserved)) {
+      faults.push(`says an overrun of ${overrun} on ${account}, charged ${amount} of ${reserved}`);
+    } else if (operation === 'void' && amount !== 0) faults.push(`is void and charged ${amount} on ${account}`);
+    else if (operation !== 'void' && operation !== 'settle' && amount !== reserved) {
+      faults.push(`keeps ${reserved} on ${account} and is charged ${amount}`);
+    }
+  }
+  for (const account of left.keys()) faults.push(`is not charged on ${account}, where it held`);
+  return faults;
 }

@@ -22,6 +22,7 @@ export function checkReserve(ask: ReserveAsk): Result<null> {
     wrongTime(ask.expiresAtMs, 'expiresAtMs') ??
     wrongAmount(ask.detail.inputTokens, 'detail.inputTokens') ??
     wrongAmount(ask.detail.outputTokens, 'detail.outputTokens') ??
+    wrongLimit(ask.detail.sentTokensEstimated, 'detail.sentTokensEstimated') ??
     wrongLines(ask);
   return wrong === null ? ok(null) : refused(wrong);
 }
@@ -31,7 +32,7 @@ export function checkResolve(ask: ResolveAsk): Result<null> {
     wrongTime(ask.atMs, 'atMs') ??
     wrongAmount(ask.inputTokens, 'inputTokens') ??
     wrongAmount(ask.outputTokens, 'outputTokens') ??
-    (ask.charge === null ? null : wrongCharge(ask.charge));
+    wrongCharge(ask);
   return wrong === null ? ok(null) : refused(wrong);
 }
 
@@ -91,12 +92,16 @@ function wrongLine(line: LedgerLine, at: string): Wrong | null {
 const wrongLimit = (limit: number | null, field: string): Wrong | null =>
   limit === null ? null : wrongAmount(limit, field);
 
-function wrongCharge(charge: NonNullable<ResolveAsk['charge']>): Wrong | null {
+/** settle: what was used. forfeit and expire: null, all of it stays. void: nothing, said in zeros. */
+function wrongCharge({ operation, charge }: ResolveAsk): Wrong | null {
+  const keepsAll = operation === 'forfeit' || operation === 'expire';
+  if (charge === null) return keepsAll ? null : { field: 'charge', rule: `must say what ${operation} charges` };
   for (const unit of budgetUnits) {
     const wrong = wrongAmount(charge[unit], `charge.${unit}`);
     if (wrong !== null) return wrong;
+    if (operation === 'void' && charge[unit] !== 0) return { field: `charge.${unit}`, rule: 'must be 0 for void' };
   }
-  return null;
+  return keepsAll ? { field: 'charge', rule: `must be null for ${operation}: all that was reserved stays` } : null;
 }
 
 function wrongPercents(percents: readonly number[], field: string): Wrong | null {
