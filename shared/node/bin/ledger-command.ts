@@ -40,7 +40,8 @@ export interface GrantOptions extends LedgerOptions {
 
 export async function ledgerStatus(options: LedgerOptions): Promise<ExitCode> {
   if (options.csv !== undefined) {
-    return ledgerExportTo('balances', { ...options, profile: 'machine', separator: ',', decimalMark: '.' });
+    const machine = { profile: 'machine', separator: ',', decimalMark: '.' } as const;
+    return ledgerExportTo('balances', { ...options, ...machine }, EXIT.done);
   }
   return withLedger(options, EXIT.done, async ({ ledger }) => {
     const book = bookOf(options);
@@ -78,7 +79,11 @@ export async function ledgerAudit(options: LedgerOptions): Promise<ExitCode> {
 
 const tables = ['journal', 'balances', 'reservations'] as const;
 
-export async function ledgerExportTo(table: string, options: ExportCommandOptions): Promise<ExitCode> {
+export async function ledgerExportTo(
+  table: string,
+  options: ExportCommandOptions,
+  without: ExitCode = EXIT.failed,
+): Promise<ExitCode> {
   const what = tables.find((one) => one === table);
   if (what === undefined) {
     complain(`There is no table ${plainText(table, 60)}.`, `Give ${tables.join(', ')}.`);
@@ -88,7 +93,7 @@ export async function ledgerExportTo(table: string, options: ExportCommandOption
     complain('--csv and --json are two formats.', 'Leave one out; --json writes to stdout.');
     return EXIT.badInput;
   }
-  return withLedger(options, EXIT.failed, async ({ ledger, directory }) => {
+  return withLedger(options, without, async ({ ledger, directory }) => {
     const book = bookOf(options);
     const source = ledgerExport(
       { store: ledger.store, directory: () => directory },
