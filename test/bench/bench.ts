@@ -8,6 +8,7 @@ const benches = {
   csv: async () => (await import('./csv.bench.ts')).benchCsv(),
   screen: async () => (await import('./screen.bench.ts')).benchScreen(),
   engine: async () => (await import('./engine-token.bench.ts')).benchEngineToken(),
+  ledger: async () => (await import('./ledger.bench.ts')).benchLedger(),
 } as const;
 
 const wanted = process.argv.slice(2);

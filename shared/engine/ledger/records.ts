@@ -5,7 +5,7 @@ import { AMOUNT_MAX } from '../../contract/plans.ts';
 import type { BudgetUnit } from '../../contract/plans.ts';
 import { isoOf } from './calendar.ts';
 import { chargeOf, stateAfter } from './decide.ts';
-import type { Crossing, GrantAsk, ReserveAsk, ResolveAsk } from './store.ts';
+import type { Crossing, GrantAsk, LedgerLine, ReserveAsk, ResolveAsk } from './store.ts';
 
 export function keyReused(key: string): Result<never> {
   return denied('key-used', `The key ${key} was used before for another reservation.`, {
@@ -39,9 +39,13 @@ export function refusedCharge(
   });
 }
 
-export function sameLines(a: Pick<ReserveAsk, 'lines'>, b: Pick<ReserveAsk, 'lines'>): boolean {
+interface Lines {
+  readonly lines: readonly Pick<LedgerLine, 'account' | 'amount'>[];
+}
+
+export function sameLines(a: Lines, b: Lines): boolean {
   // The same call some hours later falls into other periods and is still the same call.
-  const shape = ({ lines }: Pick<ReserveAsk, 'lines'>): string =>
+  const shape = ({ lines }: Lines): string =>
     lines
       .map(({ account, amount }) => JSON.stringify([account.scope, account.name, account.window, account.unit, amount]))
       .sort()

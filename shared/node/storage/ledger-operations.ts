@@ -37,14 +37,14 @@ import type {
   ResolveAsk,
 } from '../../engine/ledger/store.ts';
 import { must } from '../../engine/must.ts';
-import { reservationById, reservationByKey } from './ledger-reads.ts';
-import type { StoredReservation } from './ledger-reads.ts';
+import { openingAt, openingOfId, reservationOf, seqOfId, seqOfKey } from './ledger-reads.ts';
+import type { Opening } from './ledger-reads.ts';
 import type { AccountRow, LedgerUnit } from './ledger-unit.ts';
 
 export function reserveLines(unit: LedgerUnit, ask: ReserveAsk): Result<ReserveAnswer> {
-  const earlier = reservationByKey(unit.statements, ask);
-  if (earlier !== null) return repeatedly(unit, earlier, ask);
-  if (reservationById(unit.statements, ask.id) !== null) return idReused(ask.id);
+  const earlier = seqOfKey(unit.statements, ask);
+  if (earlier !== null) return repeatedly(unit, openingAt(unit.statements, earlier), ask);
+  if (seqOfId(unit.statements, ask.id) !== null) return idReused(ask.id);
   const refusals = ask.lines.flatMap((line, index) => refusalOf(line, index, standingOf(unit, line, ask.atMs)) ?? []);
   if (refusals.length > 0) {
     const accounts = ask.lines.flatMap(({ key }) => {
@@ -64,9 +64,9 @@ export function reserveLines(unit: LedgerUnit, ask: ReserveAsk): Result<ReserveA
 }
 
 export function resolveHold(unit: LedgerUnit, ask: ResolveAsk): Result<ResolveAnswer> {
-  const found = reservationById(unit.statements, ask.id);
-  if (found?.reservation.book !== ask.book || found.tenant !== ask.tenant) return noSuchReservation(ask.id);
-  return resolve(unit, found, ask);
+  const opening = openingOfId(unit.statements, ask.id);
+  if (opening?.reservation.book !== ask.book || opening.tenant !== ask.tenant) return noSuchReservation(ask.id);
+  return resolve(unit, opening, ask);
 }
 
 /** Charged as reserved, oldest first. */
@@ -74,18 +74,18 @@ export function expireHolds(
   unit: LedgerUnit,
   { book, atMs, max }: { readonly book: Book; readonly atMs: number; readonly max: number },
 ): Result<readonly ResolveAnswer[]> {
-  const due = unit.statements.all<{ reservation_id: string }>(
-    `SELECT reservation_id FROM ledger_holds JOIN ledger_journal USING (seq)
+  const due = unit.statements.all<{ seq: number }>(
+    `SELECT seq FROM ledger_holds CROSS JOIN ledger_journal USING (seq)
      WHERE ledger_holds.expires_at_ms <= ? AND book = ? ORDER BY ledger_holds.expires_at_ms, seq LIMIT ?`,
     atMs,
     book,
     max,
   );
   return ok(
-    due.map(({ reservation_id: id }) => {
-      const found = theHold(reservationById(unit.statements, id));
-      const ask = { id, book, tenant: found.tenant, detail: found.reservation.detail };
-      const answer = resolve(unit, found, expiry(ask, atMs));
+    due.map(({ seq }) => {
+      const opening = openingAt(unit.statements, seq);
+      const { id, detail } = opening.reservation;
+      const answer = resolve(unit, opening, expiry({ id, book, tenant: opening.tenant, detail }, atMs));
       must(answer.ok, 'a charge as reserved always fits');
       return answer.value;
     }),
@@ -102,16 +102,21 @@ export function grantTo(unit: LedgerUnit, ask: GrantAsk): Result<AccountState> {
     row.limitMax = effectiveLimit({ limit: ask.limit, granted: row.granted });
   }
   unit.changed(row, 0);
-  unit.write({ ...grantEntry(ask), atMs: ask.atMs, ofSeq: null, nanoDollars: null });
+  unit.write({ ...grantEntry(ask), atMs: ask.atMs, resolves: null, nanoDollars: null });
   return ok(unit.stateOf(row, ask.atMs));
 }
 
-function repeatedly(unit: LedgerUnit, earlier: StoredReservation, ask: ReserveAsk): Result<ReserveAnswer> {
-  const rows = rowsOf(unit, earlier.reservation);
-  const lines = rows.map(({ account }, index) => ({ account, amount: earlier.reservation.lines[index]?.amount ?? 0 }));
-  if (!sameLines({ lines: lines as unknown as LedgerLine[] }, ask)) return keyReused(ask.key);
-  const accounts = rows.map((row) => unit.stateOf(row, ask.atMs));
-  return ok({ outcome: 'reserved', repeated: true, reservation: earlier.reservation, accounts });
+function repeatedly(unit: LedgerUnit, opening: Opening, ask: ReserveAsk): Result<ReserveAnswer> {
+  const rows = rowsOf(unit, opening.reservation);
+  const lines = rows.map(({ account }, index) => ({ account, amount: lineAt(opening.reservation, index).amount }));
+  if (!sameLines({ lines }, ask)) return keyReused(ask.key);
+  const reservation = reservationOf(unit.statements, opening);
+  return ok({
+    outcome: 'reserved',
+    repeated: true,
+    reservation,
+    accounts: rows.map((row) => unit.stateOf(row, ask.atMs)),
+  });
 }
 
 function standingOf(unit: LedgerUnit, line: LedgerLine, atMs: number): Standing {
@@ -151,31 +156,34 @@ function hold(unit: LedgerUnit, line: LedgerLine, position: number, atMs: number
   return row;
 }
 
-function resolve(unit: LedgerUnit, found: StoredReservation, ask: ResolveAsk): Result<ResolveAnswer> {
-  const { reservation, seq } = found;
+function resolve(unit: LedgerUnit, opening: Opening, ask: ResolveAsk): Result<ResolveAnswer> {
+  const { reservation, seq, tenant } = opening;
   const rows = rowsOf(unit, reservation);
   const states = (): AccountState[] => rows.map((row) => unit.stateOf(row, ask.atMs));
-  if (reservation.state !== 'open') return ok({ repeated: true, reservation, accounts: states(), crossed: [] });
-  for (const [index, { spent, held }] of rows.entries()) {
-    const tooLarge = refusedCharge({ ...lineAt(reservation, index), spent, held }, ask);
-    if (tooLarge !== null) return tooLarge;
+  const tooLarge = rows
+    .map((row, index) => refusedCharge({ ...lineAt(reservation, index), spent: row.spent, held: row.held }, ask))
+    .find((refused) => refused !== null);
+  if (tooLarge != null && unit.isOpen(seq)) return tooLarge;
+  if (!unit.takeHold(seq)) {
+    const closed = reservationOf(unit.statements, opening);
+    must(closed.state !== 'open', `${closed.id} is open and has its hold`);
+    return ok({ repeated: true, reservation: closed, accounts: states(), crossed: [] });
   }
 
-  must(unit.takeHold(seq), `${reservation.id} is open and has its hold`);
   let overrunTokens = 0;
   const lines = rows.map((row, position) => {
     const line = lineAt(reservation, position);
     const charge = chargeOf(line, ask);
-    charged(unit, row, line.amount, charge.amount, secondOf(found.atMs));
+    charged(unit, row, line.amount, charge.amount, secondOf(opening.atMs));
     row.overrun += charge.overrun;
     unit.changed(row, position);
     if (line.unit === 'tokens') overrunTokens = charge.overrun;
     return { account: line.account, unit: line.unit, ...charge };
   });
   const closed = closedReservation(reservation, ask, overrunTokens);
-  const about = { ...reservation, tenant: found.tenant };
+  const about = { ...reservation, tenant };
   const nanoDollars = closed.charge?.nanoDollars ?? null;
-  unit.write({ ...resolveEntry(about, ask, lines), atMs: ask.atMs, ofSeq: seq, nanoDollars });
+  unit.write({ ...resolveEntry(about, ask, lines), atMs: ask.atMs, resolves: seq, nanoDollars });
   const crossed = rows
     .filter((row) => row.account.window !== 'minute')
     .flatMap((row) => {
@@ -184,7 +192,7 @@ function resolve(unit: LedgerUnit, found: StoredReservation, ask: ResolveAsk): R
       return crossings;
     });
   for (const crossing of crossed) {
-    unit.write({ ...alertEntry(about, ask.atMs, crossing), atMs: ask.atMs, ofSeq: seq, nanoDollars: null });
+    unit.write({ ...alertEntry(about, ask.atMs, crossing), atMs: ask.atMs, resolves: null, nanoDollars: null });
   }
   return ok({ repeated: false, reservation: closed, accounts: states(), crossed });
 }
@@ -211,9 +219,4 @@ function lineAt({ lines }: Reservation, index: number): LedgerEntry['lines'][num
   const line = lines[index];
   must(line !== undefined, 'every line has its account');
   return { ...line, overrun: 0 };
-}
-
-function theHold(found: StoredReservation | null): StoredReservation {
-  must(found !== null, 'a hold has its entry');
-  return found;
 }

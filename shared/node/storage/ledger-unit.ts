@@ -45,7 +45,8 @@ export interface BucketRow {
 /** An entry as the journal keeps it, beside what only its table needs. */
 export type NewEntry = Omit<LedgerEntry, 'seq' | 'at'> & {
   readonly atMs: number;
-  readonly ofSeq: number | null;
+  /** The number of the entry `reserve` that it ends; null for grants and alerts. */
+  readonly resolves: number | null;
   readonly nanoDollars: number | null;
 };
 
@@ -66,7 +67,8 @@ export interface LedgerUnit {
   /** Answers the entry's number. */
   writeReserve(ask: ReserveAsk): number;
   write(entry: NewEntry): void;
-  /** False: it is not open. */
+  isOpen(seq: number): boolean;
+  /** False: it was not open. */
   takeHold(seq: number): boolean;
   /** Writes the accounts. The last thing before COMMIT. */
   save(): void;
@@ -237,7 +239,7 @@ export function createLedgerUnit(statements: Statements): LedgerUnit {
       if (row.earliestExpiryMs !== undefined) return row.earliestExpiryMs;
       const line = JSON.stringify([row.key, row.account.unit]).slice(1, -1);
       const found = statements.get<{ expires_at_ms: number }>(
-        `SELECT ledger_holds.expires_at_ms FROM ledger_holds JOIN ledger_journal USING (seq)
+        `SELECT ledger_holds.expires_at_ms FROM ledger_holds CROSS JOIN ledger_journal USING (seq)
          WHERE instr(lines, ?) > 0 AND instr(lines, ?) = 0 ORDER BY ledger_holds.expires_at_ms LIMIT 1`,
         `[${line},`,
         `[${line},0,`,
@@ -287,7 +289,7 @@ export function createLedgerUnit(statements: Statements): LedgerUnit {
         entry.operation,
         entry.book,
         entry.reservationId,
-        entry.ofSeq,
+        entry.resolves,
         entry.key,
         entry.owner,
         entry.tenant,
@@ -301,6 +303,7 @@ export function createLedgerUnit(statements: Statements): LedgerUnit {
         entry.reason,
       );
     },
+    isOpen: (seq) => statements.get('SELECT seq FROM ledger_holds WHERE seq = ?', seq) !== undefined,
     takeHold: (seq) => statements.run('DELETE FROM ledger_holds WHERE seq = ?', seq).changes === 1,
     save: () => {
       for (const row of rows.values()) if (row?.changed === true) saveAccount(row);
@@ -340,7 +343,7 @@ const updateAccount = `UPDATE ledger_accounts SET ends_at_ms = ?, time_zone = ?,
 const insertReserve = `INSERT INTO ledger_journal (seq, at_ms, operation, book, reservation_id, key, owner, tenant, user,
   model, lines, input_tokens, output_tokens, reason, expires_at_ms, detail)
   VALUES (?, ?, 'reserve', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?)`;
-const insertEntry = `INSERT INTO ledger_journal (seq, at_ms, operation, book, reservation_id, of_seq, key, owner, tenant,
+const insertEntry = `INSERT INTO ledger_journal (seq, at_ms, operation, book, reservation_id, resolves, key, owner, tenant,
   user, model, lines, input_tokens, output_tokens, nano_dollars, source, reason)
   VALUES (${'?, '.repeat(16)}?)`;
 

@@ -141,15 +141,20 @@ export const migrations: readonly string[] = [
   `,
   `
   -- The journal is the truth: written once, never changed. lines: [[account key, unit, amount, overrun], …].
-  -- of_seq: the entry 'reserve' that an entry belongs to. Only 'reserve' has expires_at_ms and detail.
+  -- resolves: the entry 'reserve' that this one ends. Only 'reserve' has expires_at_ms and detail.
+  -- Lists are written as OR: SQLite makes a table of an IN at every insert, which took as long as the insert itself.
   CREATE TABLE ledger_journal (
     seq INTEGER PRIMARY KEY CHECK (seq > 0),
     at_ms INTEGER NOT NULL,
-    operation TEXT NOT NULL CHECK (operation IN ('reserve', 'settle', 'forfeit', 'void', 'expire', 'grant', 'alert')),
-    book TEXT NOT NULL CHECK (book IN ('real', 'simulated')),
+    operation TEXT NOT NULL CHECK (
+      operation = 'reserve' OR operation = 'settle' OR operation = 'forfeit' OR operation = 'void'
+      OR operation = 'expire' OR operation = 'grant' OR operation = 'alert'
+    ),
+    book TEXT NOT NULL CHECK (book = 'real' OR book = 'simulated'),
     reservation_id TEXT CHECK ((reservation_id IS NULL) = (operation = 'grant')),
-    of_seq INTEGER REFERENCES ledger_journal (seq) CHECK ((of_seq IS NULL) = (operation IN ('reserve', 'grant'))),
-    key TEXT CHECK ((key IS NULL) = (operation IN ('grant', 'alert'))),
+    resolves INTEGER REFERENCES ledger_journal (seq)
+      CHECK ((resolves IS NULL) = (operation = 'reserve' OR operation = 'grant' OR operation = 'alert')),
+    key TEXT CHECK ((key IS NULL) = (operation = 'grant' OR operation = 'alert')),
     owner TEXT NOT NULL,
     tenant TEXT NOT NULL,
     user TEXT,
@@ -158,15 +163,14 @@ export const migrations: readonly string[] = [
     input_tokens INTEGER CHECK (input_tokens BETWEEN 0 AND 1000000000000000),
     output_tokens INTEGER CHECK (output_tokens BETWEEN 0 AND 1000000000000000),
     nano_dollars INTEGER CHECK (nano_dollars BETWEEN 0 AND 1000000000000000),
-    source TEXT CHECK (source IN ('reported', 'observed', 'reserved', 'none')),
+    source TEXT CHECK (source = 'reported' OR source = 'observed' OR source = 'reserved' OR source = 'none'),
     reason TEXT NOT NULL,
     expires_at_ms INTEGER CHECK ((expires_at_ms IS NULL) = (operation <> 'reserve')),
     detail TEXT CHECK ((detail IS NULL) = (operation <> 'reserve'))
   ) STRICT;
   CREATE UNIQUE INDEX ledger_one_key ON ledger_journal (key, tenant, book) WHERE operation = 'reserve';
   CREATE UNIQUE INDEX ledger_one_id ON ledger_journal (reservation_id) WHERE operation = 'reserve';
-  CREATE UNIQUE INDEX ledger_one_resolution ON ledger_journal (of_seq)
-    WHERE operation IN ('settle', 'forfeit', 'void', 'expire');
+  CREATE UNIQUE INDEX ledger_one_resolution ON ledger_journal (resolves) WHERE resolves IS NOT NULL;
   CREATE INDEX ledger_journal_by_book ON ledger_journal (book);
   CREATE TRIGGER ledger_journal_is_not_changed BEFORE UPDATE ON ledger_journal
     BEGIN SELECT RAISE (ABORT, 'an entry of the ledger is never changed'); END;
@@ -177,13 +181,17 @@ export const migrations: readonly string[] = [
   CREATE TABLE ledger_accounts (
     id INTEGER PRIMARY KEY,
     key TEXT NOT NULL UNIQUE,
-    book TEXT NOT NULL CHECK (book IN ('real', 'simulated')),
+    book TEXT NOT NULL CHECK (book = 'real' OR book = 'simulated'),
     tenant TEXT NOT NULL,
-    scope TEXT NOT NULL CHECK (scope IN ('conversation', 'experiment', 'user', 'model', 'tenant')),
+    scope TEXT NOT NULL CHECK (
+      scope = 'conversation' OR scope = 'experiment' OR scope = 'user' OR scope = 'model' OR scope = 'tenant'
+    ),
     name TEXT NOT NULL,
-    window TEXT NOT NULL CHECK (window IN ('run', 'month', 'week', 'day', 'minute')),
+    window TEXT NOT NULL CHECK (
+      window = 'run' OR window = 'month' OR window = 'week' OR window = 'day' OR window = 'minute'
+    ),
     period TEXT NOT NULL,
-    unit TEXT NOT NULL CHECK (unit IN ('tokens', 'nano-dollars', 'requests')),
+    unit TEXT NOT NULL CHECK (unit = 'tokens' OR unit = 'nano-dollars' OR unit = 'requests'),
     ends_at_ms INTEGER,
     time_zone TEXT NOT NULL,
     alerts_percent TEXT NOT NULL,
