@@ -98,17 +98,17 @@ function headerFault<Column extends string>(
 
 function broken(error: CsvError): { ok: false; denial: ReturnType<typeof denied>['denial'] } {
   const at = typeof error['lines'] === 'number' ? `Line ${error['lines']}` : 'The file';
-  const column = typeof error['index'] === 'number' ? `, column ${error['index'] + 1}` : '';
   if (error.code === 'CSV_MAX_RECORD_SIZE')
-    return wrong(
-      `${at} is over ${RECORD_CHARACTERS_MAX.toLocaleString('en-US')} characters`,
-      'Look for a quote that is not closed.',
-    );
+    return wrong(`${at} is over ${RECORD_CHARACTERS_MAX.toLocaleString('en-US')} characters`, UNCLOSED);
+  if (error.code === 'CSV_QUOTE_NOT_CLOSED') return wrong(`${at}: the file ends inside a quoted cell`, UNCLOSED);
+  const column = typeof error['index'] === 'number' ? `, column ${error['index'] + 1}` : '';
   return wrong(
-    `${at}${column}: a quote is not closed, or stands inside a cell`,
-    'Double the quotes inside a quoted cell.',
+    `${at}${column}: a quote stands inside a cell`,
+    'Quote the whole cell, and double the quotes inside it.',
   );
 }
+
+const UNCLOSED = 'Look for a quote that is not closed.';
 
 function wrong(what: string, next: string): { ok: false; denial: ReturnType<typeof denied>['denial'] } {
   return denied('bad-input', `${what}.`, { field: 'text', next });
