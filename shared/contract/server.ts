@@ -43,6 +43,10 @@ export const modelFactsSchema = z.strictObject({
   /** num_ctx set in the Modelfile, which beats the server default. */
   modelfileNumCtx: tokensSchema.nullable(),
   embeddingOnly: z.boolean(),
+  /** What the model's own file can add to a prompt: system text, messages, literals of the template. Not there = not read. */
+  ownTextBytes: bytesSchema.nullable().optional(),
+  /** false: run by an engine that takes prompts beyond num_ctx whole. Not there = not read. */
+  keepsWindow: z.boolean().optional(),
 });
 export type ModelFacts = z.infer<typeof modelFactsSchema>;
 

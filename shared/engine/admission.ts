@@ -46,10 +46,11 @@ export function foresee(
   about: { readonly wire: WireRequest; readonly subject: Subject; readonly sizes: MessagesEstimate },
 ): NonNullable<Preflight['admission']> {
   const policy = budgets.ledger.policyOf(request.payer ?? budgets.payer());
+  const unbounded = boundDenial(request, policy, about);
   return {
-    inputTokens: inputTokensHeld(request, policy, about),
+    inputTokens: unbounded === null ? inputTokensHeld(request, policy, about) : inputTokensReserved(about.sizes),
     outputTokens: request.numPredict,
-    denial: limitDenial(policy.plan, factsOf({ request }, policy, about)),
+    denial: limitDenial(policy.plan, factsOf({ request }, policy, about)) ?? unbounded,
   };
 }
 
@@ -59,13 +60,37 @@ function inputTokensHeld(
   { subject, sizes }: { readonly subject: Subject; readonly sizes: MessagesEstimate },
 ): number {
   if (plan.overrun !== 'strict') return inputTokensReserved(sizes);
-  return inputTokensAtMost(request.messages, windowAskedFor(request, subject, sizes));
+  return inputTokensAtMost(request.messages, windowAskedFor(request, subject, sizes), ownTextOf(subject) ?? 0);
 }
 
-/** A window that nobody asked for is what was seen before, and another call or a restart may have changed it: null. */
+/** Builtin prompts of models with a path of their own stand in no file. */
+const BUILTIN_PROMPT_BYTES_MAX = 1_000;
+
+/** null = not known: the model was not asked, or has not answered. */
+function ownTextOf({ facts }: Subject): number | null {
+  const known = facts?.ownTextBytes ?? null;
+  return known === null ? null : known + (facts?.promptPath === 'rendered' ? 0 : BUILTIN_PROMPT_BYTES_MAX);
+}
+
+/** A strict plan lets nothing go whose size has no bound; null = it has one, or the plan does not ask. */
+function boundDenial(
+  request: CallRequest,
+  { plan }: Policy,
+  { subject }: { readonly subject: Subject },
+): Denial | null {
+  if (plan.overrun !== 'strict' || ownTextOf(subject) !== null) return null;
+  const message = `The plan ${plan.name} reserves what a prompt can be at most, and the server says nothing of the model ${request.model.slice(0, 200)}.`;
+  return denied('bound-unknown', message, { field: 'model', next: 'Look whether the server has it, then try again.' })
+    .denial;
+}
+
+/**
+ * null where a window is no bound: one that nobody asked for is what was seen before, and another call or a restart may have
+ * changed it; and one engine takes every prompt whole.
+ */
 function windowAskedFor(request: CallRequest, subject: Subject, sizes: MessagesEstimate): number | null {
   const { window, windowSource } = preflightInput(request, subject, sizes);
-  return windowSource === 'requested' ? window : null;
+  return windowSource === 'requested' && subject.facts?.keepsWindow === true ? window : null;
 }
 
 /** Denied: nothing is held. */
@@ -88,20 +113,8 @@ export async function admit(
   if (ask.refused !== undefined) return { ok: false, denial: ask.refused };
   const over = limitDenial(policy.plan, factsOf(ask, policy, about));
   if (over !== null) return refused(over);
-  const strict = policy.plan.overrun === 'strict';
-  const window = windowAskedFor(request, subject, sizes);
-  if (strict && window === null && subject.facts === null) {
-    return refused(
-      denied(
-        'bound-unknown',
-        `The plan ${policy.plan.name} reserves what a prompt can be at most, and nothing is known of this model.`,
-        {
-          field: 'numCtx',
-          next: 'Set num_ctx.',
-        },
-      ).denial,
-    );
-  }
+  const unbounded = boundDenial(request, policy, about);
+  if (unbounded !== null) return refused(unbounded);
   const wallClockMs = Math.min(
     about.wire.timeoutMs ?? budgets.wallClockMs(),
     policy.plan.limits.wallClockMsMax ?? Infinity,
@@ -117,7 +130,7 @@ export async function admit(
     outputTokens: request.numPredict,
     sentTokensEstimated: sizes.total.likely,
     wallClockMs,
-    strict,
+    strict: policy.plan.overrun === 'strict',
   });
   // Those of budgets are counted with the balances they touched.
   if (!held.ok) return held.denial.budget === undefined ? refused(held.denial) : held;

@@ -102,12 +102,12 @@ const WINDOW_STEP = 256;
 
 /**
  * What a prompt can have at most: no vocabulary needs more tokens than bytes, and no server evaluates more than its window.
- * window null = not known.
+ * window null = not known. ownTextBytes: what the model's own file may add to it.
  */
-export function inputTokensAtMost(messages: readonly Message[], window: number | null): number {
+export function inputTokensAtMost(messages: readonly Message[], window: number | null, ownTextBytes = 0): number {
   const bytes = messages.reduce(
     (sum, message) => sum + utf8Bytes(message.content) + TEMPLATE_TOKENS_MAX,
-    TEMPLATE_TOKENS_MAX,
+    TEMPLATE_TOKENS_MAX + ownTextBytes,
   );
   return window === null ? bytes : Math.min(bytes, Math.ceil(window / WINDOW_STEP) * WINDOW_STEP);
 }

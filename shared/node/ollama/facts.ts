@@ -44,7 +44,18 @@ export function factsOf(name: string, body: unknown, digest: string | null): Mod
     slidingWindow: asTokens(info[`${architecture ?? ''}.attention.sliding_window`]) || null,
     modelfileNumCtx: modelfileNumCtx(asText(show.parameters)),
     embeddingOnly: capabilities.includes('embedding') && !capabilities.includes('completion'),
+    ownTextBytes: ownTextBytes(show),
+    keepsWindow: asText(asRecord(show.details).format) !== 'safetensors',
   };
+}
+
+/** System text, example messages and the literals of the template; the messages are listed, or stand in the Modelfile alone. */
+function ownTextBytes(show: Readonly<Record<string, unknown>>): Bytes {
+  const literals = asText(show.template).replaceAll(/\{\{[^]*?\}\}/g, '');
+  const listed = Array.isArray(show.messages) ? show.messages.map((message) => asText(asRecord(message).content)) : [];
+  const written = listed.length > 0 ? [] : [...asText(show.modelfile).matchAll(/^MESSAGE (?:\w+ """[^]*?"""|.*)/gm)];
+  const parts = [literals, asText(show.system), ...listed, ...written.map(([text]) => text)];
+  return bytes(parts.reduce((sum, text) => sum + Buffer.byteLength(text), 0));
 }
 
 /** A name with this tag runs elsewhere. */

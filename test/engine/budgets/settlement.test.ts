@@ -5,6 +5,7 @@ import { endings } from '../../../shared/contract/calls.ts';
 import type { CallBudget } from '../../../shared/contract/ledger.ts';
 import type { PriceSet } from '../../../shared/contract/costs.ts';
 import { type Plan, type PlanInput, directorySchema } from '../../../shared/contract/plans.ts';
+import { tokens } from '../../../shared/contract/units.ts';
 import { type EndedCall, settlementOf } from '../../../shared/engine/ledger/settlement.ts';
 import type { ModelEvent, ReplyEnd } from '../../../shared/engine/ports.ts';
 import { chunk, end } from '../../support/scripted-model.ts';
@@ -30,7 +31,7 @@ type Row = readonly [
   source: string,
   reason: string,
 ];
-const counts = { promptEvalCount: 700, evalCount: 90 } as const;
+const counts = { promptEvalCount: tokens(700), evalCount: tokens(90) };
 const by = (abortedBy: EndedCall['reply']['abortedBy']): Partial<EndedCall['reply']> => ({
   ending: 'aborted',
   abortedBy,
@@ -39,12 +40,21 @@ const by = (abortedBy: EndedCall['reply']['abortedBy']): Partial<EndedCall['repl
 const table: readonly Row[] = [
   ['done, counted', 'forfeit', counts, 'settle', 700, 90, 'reported', ''],
   ['done, counted', 'observed', counts, 'settle', 700, 90, 'reported', ''],
-  ['done, counted 0 and 0', 'forfeit', { promptEvalCount: 0, evalCount: 0 } as never, 'settle', 0, 0, 'reported', ''],
+  [
+    'done, counted 0 and 0',
+    'forfeit',
+    { promptEvalCount: tokens(0), evalCount: tokens(0) },
+    'settle',
+    0,
+    0,
+    'reported',
+    '',
+  ],
   ['done, no count', 'forfeit', {}, 'settle', 1_000, 30, 'observed', ''],
   ['done, no count', 'observed', {}, 'settle', 1_000, 30, 'observed', ''],
   ['done, no count, nothing seen', 'forfeit', { outputTokensSeen: 0 }, 'settle', 1_000, 200, 'observed', ''],
-  ['done, prompt counted', 'forfeit', { promptEvalCount: 700 as never }, 'settle', 700, 30, 'observed', ''],
-  ['done, output counted', 'forfeit', { evalCount: 90 as never }, 'settle', 1_000, 90, 'observed', ''],
+  ['done, prompt counted', 'forfeit', { promptEvalCount: tokens(700) }, 'settle', 700, 30, 'observed', ''],
+  ['done, output counted', 'forfeit', { evalCount: tokens(90) }, 'settle', 1_000, 90, 'observed', ''],
   [
     'error line',
     'forfeit',
@@ -109,7 +119,7 @@ const table: readonly Row[] = [
   [
     'thinking stopped, counted',
     'forfeit',
-    { ...by('thinking-cap'), ...counts } as never,
+    { ...by('thinking-cap'), ...counts },
     'settle',
     700,
     90,

@@ -93,6 +93,8 @@ describe('recorded reads', () => {
         slidingWindow: 512,
         modelfileNumCtx: null,
         embeddingOnly: false,
+        ownTextBytes: 100,
+        keepsWindow: true,
       },
     });
     expect(bodies).toContain('{"model":"probe-rendered"}');
