@@ -35,6 +35,13 @@ export function budgetHeadline(budget: CallBudget): string {
   }
 }
 
+/** Short, for a chip; what became of the hold stands in its label. */
+export function budgetFigure(budget: CallBudget): string {
+  if (budget.resolution === 'unresolved') return `${count(reservedTokens(budget))} still held`;
+  const charged = chargedTokens(budget);
+  return charged === 0 ? 'nothing charged' : `${count(charged)} charged`;
+}
+
 /** The word behind `budget ·` on a chip. */
 export function budgetLabel({ resolution, source, overrunTokens }: CallBudget): string {
   if (resolution === 'unresolved') return 'not settled';
@@ -79,8 +86,9 @@ export function budgetFacts(budget: CallBudget): readonly (readonly [string, str
 /** After a cut the server counts what it worked on; what was sent stands beside it. */
 function sentText({ sentTokensEstimated: sent, chargedInputTokens: charged, source }: CallBudget): string {
   if (sent === null) return 'not estimated';
-  const beside = source === 'reported' ? `, ${count(charged)} charged: what the server worked on` : '';
-  return `about ${count(sent)} prompt tokens, estimated${beside}`;
+  const beside =
+    source === 'reported' && charged !== sent ? `; ${count(charged)} are charged: what the server worked on` : '';
+  return `about ${count(sent)} prompt tokens by the estimate${beside}`;
 }
 
 const endTexts: Readonly<Record<CallBudget['resolution'], string>> = {
@@ -112,10 +120,10 @@ export const isBudgetCode = (code: string): boolean => /-limit-(?:reached|held|t
 /** A refusal by the ledger or by the limits of a plan, not by the server or the way to it. */
 export const isLedgerDenial = ({ code }: Denial): boolean => isBudgetCode(code) || limitCodes.includes(code);
 
-/** Short, for a chip: `371 short`, `over the limit of a call`. */
+/** Short, for a chip that says refused: `371 short`, `over the limit`, `by the plan`. */
 export function refusedHeadline({ code, budget }: Denial): string {
-  if (budget === undefined) return code === 'ledger-unavailable' ? 'Refused: no ledger' : 'Refused by the plan';
+  if (budget === undefined) return code === 'ledger-unavailable' ? 'no ledger' : 'by the plan';
   const short = budget.needed - budget.free;
   const amount = budget.account.unit === 'nano-dollars' ? exactDollars(nanoDollars(short)) : count(short);
-  return budget.kind === 'too-small' ? 'Refused: larger than the limit' : `Refused: ${amount} short`;
+  return budget.kind === 'too-small' ? 'over the limit' : `${amount} short`;
 }

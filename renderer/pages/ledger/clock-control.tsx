@@ -113,7 +113,7 @@ function Moves({ nowMs, zone, isMoved }: { nowMs: number; zone: string; isMoved:
   return (
     <>
       <div role="group" aria-label="Move the clock" className="flex flex-col">
-        <p className="lab mb-1">Move the clock of the simulated book. Real calls are not touched.</p>
+        <p className="lab mb-1">Of the simulated book alone: the real one is not touched.</p>
         {clockMoves(nowMs, zone).map(({ text, note, toMs, byMs }) => (
           <button
             key={text}

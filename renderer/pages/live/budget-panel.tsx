@@ -2,7 +2,14 @@
 import { Button } from '../../components/button.tsx';
 import { BudgetView } from '../../components/budget-view.tsx';
 import { Chip } from '../../components/chip.tsx';
-import { budgetHeadline, budgetLabel, budgetSeverity, isLedgerDenial, refusedHeadline } from '../../format/budgets.ts';
+import {
+  budgetFigure,
+  budgetHeadline,
+  budgetLabel,
+  budgetSeverity,
+  isLedgerDenial,
+  refusedHeadline,
+} from '../../format/budgets.ts';
 import { count } from '../../format/numbers.ts';
 import type { Reservation } from '../../../shared/contract/ledger.ts';
 import { useEngine } from '../../stores/engine-context.ts';
@@ -24,7 +31,7 @@ export function BudgetChip({ call, on, onPick }: BudgetChipProps) {
     refusal !== null
       ? ({ severity: 'stopped', label: 'budget · refused', text: refusedHeadline(refusal) } as const)
       : budget !== null
-        ? { severity: budgetSeverity(budget), label: `budget · ${budgetLabel(budget)}`, text: budgetHeadline(budget) }
+        ? { severity: budgetSeverity(budget), label: `budget · ${budgetLabel(budget)}`, text: budgetFigure(budget) }
         : hold !== null
           ? ({ severity: 'informed', label: 'budget · held', text: `${count(heldTokens(hold))} held` } as const)
           : ({

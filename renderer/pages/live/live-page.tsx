@@ -127,7 +127,9 @@ function Workbench() {
             <NothingYet />
           ) : (
             <>
-              {refusal === null ? null : (
+              {refusal === null ? (
+                <ReplyColumns current={current} last={last} facts={facts} />
+              ) : (
                 <RefusedCall
                   denial={refusal}
                   model={current.model}
@@ -135,7 +137,9 @@ function Workbench() {
                   simulated={current.simulated}
                 />
               )}
-              {refusal === null || last !== null ? <ReplyColumns current={current} last={last} facts={facts} /> : null}
+              {refusal !== null && last !== null ? (
+                <ReplyColumns current={last} last={null} facts={facts} title="The call before" />
+              ) : null}
               <VerdictStrip
                 call={current}
                 loadRecord={loadRecord}

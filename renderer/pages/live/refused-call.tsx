@@ -4,6 +4,10 @@ import { Badge } from '../../components/badge.tsx';
 import { SimulatedTag } from '../../components/chip.tsx';
 import { amountOf } from './payer-left.ts';
 import { codeText, countdown, needSentence } from '../ledger/words.ts';
+import { count } from '../../format/numbers.ts';
+import { useEngine } from '../../stores/engine-context.ts';
+import { ledgerNowMs } from '../../stores/ledger-state.ts';
+import type { LedgerSlice } from '../../stores/ledger-state.ts';
 import { useNow } from './use-live.ts';
 
 export interface RefusedCallProps {
@@ -31,7 +35,9 @@ export function RefusedCall({ denial, model, refusedAtMs, simulated }: RefusedCa
         {simulated ? <SimulatedTag /> : null}
         <span className="mono ml-auto min-w-0 text-right wrap-anywhere">{codeText(denial.code)}</span>
       </div>
-      {retryAfterMs === null ? null : <Countdown untilMs={refusedAtMs + retryAfterMs} retryAfterMs={retryAfterMs} />}
+      {retryAfterMs === null ? null : (
+        <Countdown denial={denial} untilMs={refusedAtMs + retryAfterMs} retryAfterMs={retryAfterMs} />
+      )}
       <p role="alert" className="text-ink wrap-anywhere">
         {budget === undefined ? denial.message : needSentence(budget)}
       </p>
@@ -57,14 +63,23 @@ function whose({ scope, name, window }: NonNullable<Denial['budget']>['account']
   return `Refused: ${scope} ${name}, ${window === 'run' ? 'in all' : window}`;
 }
 
-function Countdown({ untilMs, retryAfterMs }: { untilMs: number; retryAfterMs: number }) {
+interface CountdownProps {
+  readonly denial: Denial;
+  /** On the clock of this machine, where the ledger's own is not known. */
+  readonly untilMs: number;
+  readonly retryAfterMs: number;
+}
+
+function Countdown({ denial, untilMs, retryAfterMs }: CountdownProps) {
   const nowMs = useNow(true, 500);
-  const leftMs = untilMs - nowMs;
-  const seconds = Math.ceil(retryAfterMs / 1_000).toLocaleString('en-US');
+  const ledger = useEngine((state) => state.ledger);
+  const ownLeftMs = leftInLedger(ledger, denial, retryAfterMs, nowMs);
+  const leftMs = ownLeftMs ?? untilMs - nowMs;
+  const seconds = count(Math.ceil(retryAfterMs / 1_000));
   return (
     <div className="flex flex-wrap items-baseline gap-x-3">
       <span role="timer" className="headline">
-        {leftMs > 0 ? countdown(leftMs) : '0:00'}
+        {countdown(leftMs)}
       </span>
       <span className="text-ink">
         {leftMs > 0 ? 'until it can pass.' : 'It can pass now. Send it again.'}{' '}
@@ -72,4 +87,20 @@ function Countdown({ untilMs, retryAfterMs }: { untilMs: number; retryAfterMs: n
       </span>
     </div>
   );
+}
+
+/** By the ledger's clock, which may be moved: counted from the line the ledger keeps of this very refusal; null without one. */
+function leftInLedger(
+  ledger: LedgerSlice,
+  { code, budget }: Denial,
+  retryAfterMs: number,
+  nowMs: number,
+): number | null {
+  const clockMs = ledgerNowMs(ledger, nowMs);
+  if (budget === undefined || clockMs === null || ledger.state?.book !== budget.account.book) return null;
+  const same = JSON.stringify(budget);
+  for (const line of ledger.refusals.values())
+    if (line.code === code && line.refusal !== null && JSON.stringify(line.refusal) === same)
+      return Date.parse(line.lastAt) + retryAfterMs - clockMs;
+  return null;
 }

@@ -13,9 +13,11 @@ export interface ReplyColumnsProps {
   readonly current: CallView;
   readonly last: CallView | null;
   readonly facts: ModelFacts | null;
+  /** What `current` is called; this call, unless it is shown in place of one that never left. */
+  readonly title?: string;
 }
 
-export function ReplyColumns({ current, last, facts }: ReplyColumnsProps) {
+export function ReplyColumns({ current, last, facts, title = 'This call' }: ReplyColumnsProps) {
   const calls = last === null ? [current] : [current, last];
   const mixed = last !== null && last.model !== current.model;
   const longestMs = Math.max(...calls.map(lengthMs));
@@ -28,7 +30,7 @@ export function ReplyColumns({ current, last, facts }: ReplyColumnsProps) {
     >
       <div className="head" />
       {calls.map((call, index) => (
-        <ColumnHead key={call.id} call={call} text={index === 0 ? 'This call' : 'The call before'} names={mixed} />
+        <ColumnHead key={call.id} call={call} text={index === 0 ? title : 'The call before'} names={mixed} />
       ))}
       <div className="lab py-2">
         time
