@@ -71,6 +71,7 @@ export default tseslint.config(
     },
   },
   ...owned([
+    ['ioredis', 'shared/node/redis', 'Share budgets through the ledger store in shared/node/redis.'],
     ['ollama', 'shared/node/ollama', 'Call the model server through shared/node/ollama.'],
     ['better-sqlite3', 'shared/node/storage', 'Reach the database through the stores in shared/node/storage.'],
     ['csv-parse/sync', 'shared/node/csv', 'Read tables through shared/node/csv.'],

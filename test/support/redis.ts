@@ -23,14 +23,16 @@ export interface RedisServer {
 
 export async function startRedis({
   tcp = false,
+  port: wanted = null,
   options = [],
 }: {
   readonly tcp?: boolean;
+  readonly port?: number | null;
   readonly options?: readonly string[];
 } = {}): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), 'spillway-redis-'));
   const socketPath = join(folder, 's');
-  const port = tcp ? await freePort() : 0;
+  const port = wanted ?? (tcp ? await freePort() : 0);
   const start = (): ChildProcess =>
     run(folder, ['--port', String(port), '--unixsocket', socketPath, '--appendonly', 'no', ...options]);
   let server = start();
@@ -43,7 +45,7 @@ export async function startRedis({
     await gone;
   };
   return {
-    url: tcp ? `redis://127.0.0.1:${port}` : `unix://${socketPath}`,
+    url: port > 0 ? `redis://127.0.0.1:${port}` : `unix://${socketPath}`,
     client,
     kill,
     freeze: () => void server.kill('SIGSTOP'),

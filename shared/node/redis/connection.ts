@@ -262,27 +262,30 @@ function denialOf(error: unknown, place: RedisPlace, lastProblem: string | null)
     }).denial;
   }
   if (/Broken rule|user_script|Error running script|ERR |WRONGTYPE|must be/.test(text)) return null;
-  return gone(lastProblem ?? (text === NO_ANSWER ? 'did not answer in time' : 'is not connected'));
+  if (lastProblem !== null) return gone(lastProblem, NEXT_STEPS[lastProblem] ?? START_IT);
+  return gone(text === NO_ANSWER ? 'did not answer in time' : 'is not connected');
 }
 
 /** What Redis itself says about why it cannot be used; never its own words, which may hold what was sent. */
 function wordOf(error: unknown): string | null {
-  const text = error instanceof Error ? error.message : String(error);
+  const { message, lastNodeError } = error as { message?: unknown; lastNodeError?: { message?: unknown } };
+  // A cluster that cannot be reached at all tells what its last node said.
+  const text = `${String(message)}\n${String(lastNodeError?.message ?? '')}`;
   const found = REASONS.find(([pattern]) => pattern.test(text));
   return found === undefined ? null : found[1];
 }
 
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/WRONGPASS|NOAUTH|invalid password|AUTH .* called without/i, 'wants another user or password'],
-  [/^NOPERM/, 'does not let this user run the ledger'],
-  [/^LOADING/, 'is still loading its data'],
-  [/^READONLY|^MASTERDOWN/, 'is a replica that takes no writes'],
+  [/^NOPERM/m, 'does not let this user run the ledger'],
+  [/^LOADING/m, 'is still loading its data'],
+  [/^READONLY|^MASTERDOWN/m, 'is a replica that takes no writes'],
   [/CLUSTERDOWN/, 'is a cluster with nodes missing'],
   [/cluster support disabled/i, 'is no cluster'],
-  [/^MOVED|^CROSSSLOT/, 'is a cluster'],
-  [/^BUSY/, 'is busy with a long script'],
-  [/^MISCONF/, 'cannot write its data to disk'],
-  [/^NOREPLICAS/, 'has too few replicas'],
+  [/^MOVED|^CROSSSLOT/m, 'is a cluster'],
+  [/^BUSY /m, 'is busy with a long script'],
+  [/^MISCONF/m, 'cannot write its data to disk'],
+  [/^NOREPLICAS/m, 'has too few replicas'],
 ];
 
 const NEXT_STEPS: Readonly<Record<string, string>> = {

@@ -136,17 +136,18 @@ export async function readEntries(
   tenants: Tenants,
   query: EntryQuery,
 ): Promise<Result<readonly LedgerEntry[]>> {
-  const known = query.tenant == null ? await tenants.of(query.book) : ok([query.tenant]);
+  const { book, user = null, tenant: only = null, account = null, operations } = query;
+  const known = only === null ? await tenants.of(book) : ok([only]);
   if (!known.ok) return known;
   const wanted = (entry: LedgerEntry): boolean =>
-    (query.user == null || entry.user === query.user) &&
-    (query.operations === undefined || query.operations.includes(entry.operation)) &&
-    (query.account == null || entry.lines.some((line) => line.account === query.account));
+    (user === null || entry.user === user) &&
+    (operations === undefined || operations.includes(entry.operation)) &&
+    (account === null || entry.lines.some((line) => line.account === account));
   const found = await overAll(known.value, async (tenant) => {
     const kept: LedgerEntry[] = [];
     let below = query.beforeSeq ?? null;
     while (kept.length < query.limit) {
-      const page = await readPage(connection, { book: query.book, tenant }, below);
+      const page = await readPage(connection, { book, tenant }, below);
       if (!page.ok) return page;
       kept.push(...page.value.map(({ entry }) => entry).filter(wanted));
       below = page.value.at(-1)?.entry.seq ?? null;

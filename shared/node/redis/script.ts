@@ -156,8 +156,8 @@ end
 
 local function touch(accounts)
   local members = {}
-  for _, account in ipairs(accounts) do
-    if account.exists then members[#members + 1] = digits(seq); members[#members + 1] = account.rest end
+  for index, account in ipairs(accounts) do
+    if account.exists then members[#members + 1] = digits(seq + index - 1); members[#members + 1] = account.rest end
   end
   if #members > 0 then call('ZADD', TOUCHED, unpack(members)) end
 end
