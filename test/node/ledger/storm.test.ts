@@ -7,6 +7,7 @@ import { planStorm } from '../../../shared/engine/storm/plan.ts';
 import { stormHandlers } from '../../../shared/node/ledger/storm-handlers.ts';
 import { type Storms, createStorms } from '../../../shared/node/ledger/storm.ts';
 import { systemClock } from '../../../shared/node/runtime.ts';
+import { createSimulatorHost } from '../../../shared/node/simulator/host.ts';
 import {
   type SimulatorOptions,
   type Simulator,
@@ -220,6 +221,30 @@ describe('limits', () => {
       { numRuns: 12 },
     );
   }, 60_000);
+});
+
+test('the simulator of the console is used while it runs, and stays; else there is one for as long as the storm', async () => {
+  const lines: string[] = [];
+  const host = createSimulatorHost({ timeScale: () => 0 });
+  opened.push(() => host.stop());
+  host.onLogLine((line) => lines.push(line));
+  const one = consoleAt(host.address);
+  expect(host.address()).toBeNull();
+  await one.run({ calls: 1 });
+  expect([host.address(), lines.length]).toEqual([null, 0]);
+  const url = await host.start();
+  expect(host.address()).toBe(url);
+  await one.run({ calls: 1 });
+  expect(lines.some((line) => line.includes('/api/chat'))).toBe(true);
+  expect((await fetch(`${url}/api/version`)).status).toBe(200);
+  const stopping = host.stop();
+  expect(host.address()).toBeNull();
+  await stopping;
+  // Stopped while it starts.
+  const starting = host.start();
+  await host.stop();
+  await starting;
+  expect(host.address()).toBeNull();
 });
 
 describe('endings', () => {
