@@ -52,8 +52,8 @@ function readAmount(options: GrantOptions): Result<{ readonly unit: BudgetUnit; 
   if (amount === null || amount < 1 || amount > AMOUNT_MAX) {
     const form =
       flag === 'dollars'
-        ? 'must be dollars from 0.000000001 to 1000000, such as 2.50'
-        : 'must be a whole number from 1';
+        ? 'must be dollars from 0.000000001 to 1,000,000, such as 2.50'
+        : `must be a whole number from 1 to ${AMOUNT_MAX.toLocaleString('en-US')}`;
     return wrong(`--${flag}`, form, 'Correct it and grant again.');
   }
   return ok({ unit: amountFlags[flag], amount });

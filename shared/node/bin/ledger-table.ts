@@ -92,9 +92,24 @@ function line(cells: readonly string[]): string {
 }
 
 function fitted(text: string, width: number): string {
-  const characters = [...text];
-  return characters.length > width ? `${characters.slice(0, width - 1).join('')}…` : text.padEnd(width);
+  if (columnsOf(text) <= width) return text + ' '.repeat(width - columnsOf(text));
+  let kept = '';
+  for (const sign of text) {
+    if (columnsOf(kept + sign) > width - 1) break;
+    kept += sign;
+  }
+  return `${kept}…${' '.repeat(width - 1 - columnsOf(kept))}`;
 }
+
+/** Columns of a terminal: East Asian signs and pictures take two, marks over a letter none. */
+function columnsOf(text: string): number {
+  let columns = 0;
+  for (const sign of text) columns += /\p{M}/u.test(sign) ? 0 : wideSign.test(sign) ? 2 : 1;
+  return columns;
+}
+
+const wideSign =
+  /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Emoji_Presentation}|[\u3000-\u303f\uff01-\uff60]/u;
 
 /** Rounded up to the smaller unit: what is told as over is over. */
 function spanText(ms: number): string {
