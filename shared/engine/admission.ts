@@ -16,8 +16,8 @@ import {
   inputTokensReserved,
   limitDenial,
   newestUserMessage,
-  utf8Bytes,
 } from './ledger/limits.ts';
+import { utf8Bytes } from './utf8.ts';
 import { type Policy, amountsOf } from './ledger/lines.ts';
 import { settlementOf } from './ledger/settlement.ts';
 import type { Subject, WireRequest } from './ports.ts';

@@ -39,6 +39,8 @@ export interface NodeState {
   readonly used: Amounts;
   readonly held: Amounts;
   readonly carved: Amounts;
+  /** All calls that were ever given to children; what came back from them is not given away again. */
+  readonly carvedCallsEver: number;
   /** Charged above what was held: only what a tool or a model did beyond its declared worst case. */
   readonly overrun: Amounts;
   readonly descendants: number;
@@ -91,6 +93,7 @@ interface Node {
   used: Amounts;
   held: Amounts;
   carved: Amounts;
+  carvedCallsEver: number;
   overrun: Amounts;
   descendants: number;
   readonly startedMs: number;
@@ -127,6 +130,7 @@ export function createBudgetTree(
       used: NOTHING,
       held: NOTHING,
       carved: NOTHING,
+      carvedCallsEver: 0,
       overrun: NOTHING,
       descendants: 0,
       startedMs,
@@ -276,7 +280,7 @@ export function createBudgetTree(
     const free = freeOf(parent, 'calls');
     if (calls !== null && free !== null) {
       const toCarve =
-        settings.carveRule === 'left' ? free : Math.min(free, calls - settings.keepCalls - parent.carved.calls);
+        settings.carveRule === 'left' ? free : Math.min(free, calls - settings.keepCalls - parent.carvedCallsEver);
       if (ask.calls > toCarve) return exhausted(parent, 'calls', ask.calls, 'nothing left to carve');
     }
     const tokens = ask.tokens ?? shareOf(root, 'tokens', ask.calls);
@@ -293,6 +297,7 @@ export function createBudgetTree(
         return exhausted(parent, dimension, grant[name], 'nothing left to carve');
     }
     parent.carved = plus(parent.carved, grant);
+    parent.carvedCallsEver += grant.calls;
     spawnsMs.push(nowMs);
     for (let node: Node | null = parent; node !== null; node = node.parentId === null ? null : known(node.parentId)) {
       node.descendants += 1;

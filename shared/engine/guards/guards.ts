@@ -34,7 +34,12 @@ export interface Guards {
   after(call: GuardedCall, result: string): { readonly stateHash: string; readonly trip: Trip | null };
   /** Arguments that could not be read, or did not fit the schema. */
   broken(call: Omit<GuardedCall, 'args'>): Trip | null;
-  stepEnded(step: StepText): { readonly newShingles: number; readonly noProgress: number; readonly trip: Trip | null };
+  /** newShingles null = nobody counts them. */
+  stepEnded(step: StepText): {
+    readonly newShingles: number | null;
+    readonly noProgress: number;
+    readonly trip: Trip | null;
+  };
   snapshot(): GuardsSnapshot;
 }
 
@@ -242,7 +247,8 @@ export function createGuards(settings: GuardSettings, sha256: Sha256, restored?:
     stepEnded({ nodeId, texts, subAgentReturned }) {
       const node = stateOf(nodeId);
       const { noProgress } = settings;
-      const seen = noProgress?.scope === 'tree' ? treeSeen : node.seen;
+      if (noProgress === null) return { newShingles: null, noProgress: 0, trip: null };
+      const seen = noProgress.scope === 'tree' ? treeSeen : node.seen;
       const sums = { fresh: 0, all: 0 };
       for (const { tool, text, polls } of texts) {
         if (polls || isExempt(tool)) continue;
@@ -250,7 +256,6 @@ export function createGuards(settings: GuardSettings, sha256: Sha256, restored?:
         sums.fresh += added.fresh;
         sums.all += added.all;
       }
-      if (noProgress === null) return { newShingles: sums.fresh, noProgress: 0, trip: null };
       const waits = texts.length > 0 && texts.every(({ tool, polls }) => polls || isExempt(tool));
       if (waits) return { newShingles: sums.fresh, noProgress: node.noProgress, trip: null };
       const share = noProgress.sharePercentMin;

@@ -3,6 +3,7 @@ import type { Message } from '../../contract/calls.ts';
 import { type Denial, denied, mostImportant } from '../../contract/denials.ts';
 import type { CallLimits, Plan } from '../../contract/plans.ts';
 import type { MessagesEstimate } from '../estimate/estimate.ts';
+import { utf8Bytes } from '../utf8.ts';
 import { fullName } from '../running.ts';
 
 export interface CallFacts {
@@ -111,23 +112,6 @@ export function inputTokensAtMost(messages: readonly Message[], window: number |
   );
   return window === null ? bytes : Math.min(bytes, Math.ceil(window / WINDOW_STEP) * WINDOW_STEP);
 }
-
-/** Bytes of a text in UTF-8; a lone surrogate is written as three, as everywhere. */
-export function utf8Bytes(text: string): number {
-  let bytes = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    if (unit < 0x80) bytes += 1;
-    else if (unit < 0x800) bytes += 2;
-    else if (unit >= 0xd800 && unit < 0xdc00 && isLowSurrogate(text.charCodeAt(at + 1))) {
-      bytes += 4;
-      at += 1;
-    } else bytes += 3;
-  }
-  return bytes;
-}
-
-const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit < 0xe000;
 
 function isOver(value: number, limit: number | null): boolean {
   return limit !== null && value > limit;

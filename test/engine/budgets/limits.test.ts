@@ -13,8 +13,8 @@ import {
   conversationTokens,
   limitDenial,
   newestUserMessage,
-  utf8Bytes,
 } from '../../../shared/engine/ledger/limits.ts';
+import { utf8Bytes } from '../../../shared/engine/utf8.ts';
 import { bench, prose, reply, request, system, user } from './bench.ts';
 
 interface Golden {
