@@ -5,8 +5,12 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
 import { openHome } from '../../shared/node/storage/home.ts';
+import { openLedgerStore } from '../../shared/node/storage/ledger-store.ts';
 import { acquireLock } from '../../shared/node/storage/lock.ts';
+import { openStore } from '../../shared/node/storage/store.ts';
 import { startSimulator } from '../../shared/node/simulator/index.ts';
+import { START_MS, reserveOf } from '../node/ledger/asks.ts';
+import { value } from '../node/storage/records.ts';
 import { freshFolder, spillway } from './spillway.ts';
 
 interface Report {
@@ -101,6 +105,39 @@ test('a damaged database is moved aside and told, a newer one is left alone and 
   expect(existsSync(join(newer, 'spillway.sqlite'))).toBe(true);
 });
 
+test('a ledger that adds up, also while a console uses it; one that does not; one in a Redis that is away', async () => {
+  const folder = freshFolder();
+  expect(named((await report(['--home', folder])).report, 'ledger')).toEqual([]);
+  const home = value(openHome({ flag: folder, environment: {} }));
+  const lock = value(acquireLock(home, { pid: process.pid, host: 'browser', url: null }));
+  onTestFinished(() => lock.release());
+  value(openStore({ home, clock: { now: () => '2026-11-14T09:30:00.000Z' } })).store.close();
+  const ledger = value(openLedgerStore({ file: home.databaseFile, nowMs: () => START_MS, synchronous: 'full' }));
+  onTestFinished(() => ledger.close());
+  value(await ledger.reserve(reserveOf()));
+  expect(named((await report(['--home', folder])).report, 'ledger')).toEqual([
+    { name: 'ledger', state: 'ok', text: 'Sound, in SQLite, 1 entry, 1 open hold.', next: null },
+  ]);
+
+  const database = new Database(home.databaseFile);
+  database.exec('UPDATE ledger_accounts SET held = held - 1');
+  database.close();
+  const broken = await report(['--home', folder]);
+  expect([broken.code, named(broken.report, 'ledger')[0]]).toMatchObject([
+    1,
+    {
+      state: 'problem',
+      text: expect.stringContaining('Does not add up: ') as string,
+      next: 'All of it: spillway ledger audit',
+    },
+  ]);
+
+  const away = await report([], { SPILLWAY_REDIS_URL: 'redis://127.0.0.1:1' });
+  expect(named(away.report, 'ledger')).toMatchObject([
+    { state: 'problem', text: expect.stringContaining('127.0.0.1:1') as string },
+  ]);
+});
+
 test('a server that answers and is no Ollama is told as such', async () => {
   const server = createServer((_request, response) => response.end('<html>Welcome</html>'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -118,6 +155,7 @@ test('prints one line a check', async () => {
 test('help and version of the command line', async () => {
   const help = await spillway(['--help']);
   expect(help.code).toBe(0);
-  for (const name of ['run', 'explain', 'simulator', 'web', 'doctor']) expect(help.stdout).toContain(`  ${name} `);
+  for (const name of ['run', 'explain', 'simulator', 'ledger', 'web', 'doctor'])
+    expect(help.stdout).toContain(`  ${name} `);
   expect((await spillway(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });

@@ -6,6 +6,7 @@ import { systemClock } from '../runtime.ts';
 import { resolveServer } from '../ollama/address.ts';
 import { createOllamaDoor } from '../ollama/door.ts';
 import { look } from '../ollama/look.ts';
+import { openLedger } from '../ledger/open-ledger.ts';
 import { openHome } from '../storage/home.ts';
 import { acquireLock, lockHolder } from '../storage/lock.ts';
 import { openStore } from '../storage/store.ts';
@@ -13,7 +14,7 @@ import { EXIT, type ExitCode, writeOut } from './exit.ts';
 import { plainText } from './plain-text.ts';
 
 export interface Check {
-  readonly name: 'node' | 'data folder' | 'database' | 'ollama' | 'models' | 'ports';
+  readonly name: 'node' | 'data folder' | 'database' | 'ledger' | 'ollama' | 'models' | 'ports';
   /** A warning leaves Spillway usable. */
   readonly state: 'ok' | 'warning' | 'problem';
   readonly text: string;
@@ -29,6 +30,7 @@ export async function doctor(options: {
   const checks = [
     checkNode(),
     ...checkStorage(options.home),
+    ...(await checkLedger(options.home)),
     ...(await checkServer(options.ollama)),
     ...(await Promise.all(PORTS.map(checkPort))),
   ];
@@ -91,6 +93,47 @@ function checkStorage(flag: string | undefined): Check[] {
     return [folder, fine('database', `${home.value.databaseFile} is sound, ${runs} runs.`), ...notices];
   } finally {
     lock.value.release();
+  }
+}
+
+/** Nothing where there is no ledger yet, or where its folder or database is told as the problem already. */
+async function checkLedger(flag: string | undefined): Promise<Check[]> {
+  const home = openHome({ flag });
+  if (!home.ok) return [];
+  const opened = await openLedger({
+    databaseFile: home.value.databaseFile,
+    redisUrl: process.env['SPILLWAY_REDIS_URL'],
+  });
+  if (!opened.ok) {
+    const { code, message, next = null } = opened.denial;
+    return code.startsWith('storage-') ? [] : [{ name: 'ledger', state: 'problem', text: message, next }];
+  }
+  if (opened.value === null) return [];
+  try {
+    const { ledger, notices } = opened.value;
+    const audit = await ledger.audit();
+    if (!audit.ok)
+      return [{ name: 'ledger', state: 'problem', text: audit.denial.message, next: audit.denial.next ?? null }];
+    const { sound, entries, openHolds, faults } = audit.value;
+    const store = ledger.store.kind === 'redis' ? 'Redis' : 'SQLite';
+    const holds = `${openHolds.toLocaleString('en-US')} open hold${openHolds === 1 ? '' : 's'}`;
+    const found: Check = sound
+      ? fine(
+          'ledger',
+          `Sound, in ${store}, ${entries.toLocaleString('en-US')} ${entries === 1 ? 'entry' : 'entries'}, ${holds}.`,
+        )
+      : {
+          name: 'ledger',
+          state: 'problem',
+          text: `Does not add up: ${faults[0] ?? 'no fault is named'}.`,
+          next: 'All of it: spillway ledger audit',
+        };
+    return [
+      found,
+      ...notices.map((notice): Check => ({ name: 'ledger', state: 'warning', text: notice.text, next: notice.next })),
+    ];
+  } finally {
+    await opened.value.close();
   }
 }
 

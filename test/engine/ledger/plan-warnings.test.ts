@@ -150,7 +150,7 @@ describe('budgets', () => {
   });
 
   test('observed on cancel is told where a stopped call can have done more than was seen', () => {
-    const observed = { onCancel: 'observed', budgets: [day] } as const;
+    const observed = { onCancel: 'observed' as const, budgets: [day] };
     expect(fieldsOf(observed)).toEqual([]);
     expect(fieldsOf({ ...observed, limits: { wallClockMsMax: 30_000 } })).toEqual(['onCancel']);
     expect(fieldsOf({ ...observed, overrun: 'strict' })).toEqual(['onCancel']);
