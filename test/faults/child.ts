@@ -6,6 +6,8 @@ import { onTestFinished } from 'vitest';
 
 export interface Child {
   readonly pid: number;
+  /** Writes a line to its input. */
+  say(line: string): void;
   /** The next line, or null when it has ended. */
   line(): Promise<string | null>;
   /** kill -9; resolves when it is gone, with the lines that were not read yet. */
@@ -14,7 +16,9 @@ export interface Child {
 
 export function startChild(name: string, ...args: string[]): Child {
   const script = fileURLToPath(new URL(`./children/${name}.ts`, import.meta.url));
-  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  // It may be gone before it reads.
+  child.stdin.on('error', () => undefined);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const line = async (): Promise<string | null> => {
     const next = await lines.next();
@@ -31,7 +35,10 @@ export function startChild(name: string, ...args: string[]): Child {
     child.kill('SIGKILL');
     await gone(child);
   });
-  return { pid: child.pid ?? 0, line, kill };
+  const say = (text: string): void => {
+    child.stdin.write(`${text}\n`);
+  };
+  return { pid: child.pid ?? 0, say, line, kill };
 }
 
 const gone = (child: ChildProcess): Promise<void> =>

@@ -160,10 +160,10 @@ function resolve(unit: LedgerUnit, opening: Opening, ask: ResolveAsk): Result<Re
   const { reservation, seq, tenant } = opening;
   const rows = rowsOf(unit, reservation);
   const states = (): AccountState[] => rows.map((row) => unit.stateOf(row, ask.atMs));
-  const tooLarge = rows
-    .map((row, index) => refusedCharge({ ...lineAt(reservation, index), spent: row.spent, held: row.held }, ask))
-    .find((refused) => refused !== null);
-  if (tooLarge != null && unit.isOpen(seq)) return tooLarge;
+  for (const [index, { spent, held }] of rows.entries()) {
+    const tooLarge = refusedCharge({ ...lineAt(reservation, index), spent, held }, ask);
+    if (tooLarge !== null && unit.isOpen(seq)) return tooLarge;
+  }
   if (!unit.takeHold(seq)) {
     const closed = reservationOf(unit.statements, opening);
     must(closed.state !== 'open', `${closed.id} is open and has its hold`);
