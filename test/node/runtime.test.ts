@@ -19,6 +19,7 @@ import type { Simulator, SimulatorOptions } from '../../shared/node/simulator/op
 import { openHome } from '../../shared/node/storage/home.ts';
 import { openStore } from '../../shared/node/storage/store.ts';
 import { samplePlan, sampleRun } from './storage/records.ts';
+import { askLedger } from './ask-ledger.ts';
 import { experiment, must } from './experiments/sweep-experiment.ts';
 
 interface Started {
@@ -205,6 +206,10 @@ test('every request once, with real results', async () => {
   expect(await screen.refused('run.get', { runId })).toMatchObject({ code: 'not-found' });
 
   await askCosts(screen, ask);
+
+  await askLedger({ ask, refused: screen.refused, call: screen.call });
+  asked.add('storm.cancel');
+  expect(await screen.refused('storm.cancel', { stormId: 'no such storm' })).toMatchObject({ code: 'not-found' });
 
   const reply = JSON.stringify({ done: true, done_reason: 'stop', prompt_eval_count: 2_051, eval_count: 5 });
   expect(await ask('reply.explain', { text: reply, window: 4_096 })).toMatchObject({
