@@ -31,9 +31,9 @@ export function farmReader(
 function decide(ask: TurnAsk): ToolAsk[] {
   const seen = readTranscript(ask.transcript);
   if (!seen.searched) return [call('search', { query: `X-200 opinions ${ask.nodeId}` })];
-  if (seen.unreadLists.length > 0 && seen.readLists === 0) return [fetch(seen.unreadLists[0] ?? '')];
+  if (seen.unreadLists.length > 0 && seen.readLists === 0) return [fetchPage(seen.unreadLists[0] ?? '')];
   if (seen.readReviews === 0 && seen.unreadReviews.length > 0)
-    return seen.unreadReviews.slice(0, PAGES_AT_ONCE).map(fetch);
+    return seen.unreadReviews.slice(0, PAGES_AT_ONCE).map(fetchPage);
   const canDelegate = ask.tools.some(({ name }) => name === 'delegate');
   if (canDelegate && !seen.askedToDelegate) {
     return (ask.depth === 0 ? ROOT_SHARES : SHARES).map((calls) =>
@@ -41,7 +41,7 @@ function decide(ask: TurnAsk): ToolAsk[] {
     );
   }
   const want = seen.delegated ? Math.min(PAGES_AT_ONCE, Math.ceil((ask.callsLeft ?? Infinity) / 3)) : PAGES_AT_ONCE;
-  return [...seen.unreadLists.slice(0, 1), ...seen.unreadReviews].slice(0, want).map(fetch);
+  return [...seen.unreadLists.slice(0, 1), ...seen.unreadReviews].slice(0, want).map(fetchPage);
 }
 
 interface Seen {
@@ -111,7 +111,7 @@ const call = (name: string, args: Readonly<Record<string, unknown>>): ToolAsk =>
   name,
   argumentsText: JSON.stringify(args),
 });
-const fetch = (url: string): ToolAsk => call('fetch', { url });
+const fetchPage = (url: string): ToolAsk => call('fetch', { url });
 
 function summaryOf({ transcript, nodeId }: TurnAsk): string {
   const read = transcript.filter((entry) => entry.role === 'tool' && entry.toolName === 'fetch' && entry.ran).length;
