@@ -162,6 +162,8 @@ export const agentTaskSchema = z.strictObject({
   approvalAboveNanoDollars: amountSchema.nullable().default(null),
   /** The class that budgets are proposed for; empty = none. */
   taskClass: z.string().max(100).default(''),
+  /** When a budget of the root is used up: end, or ask a person once for so many percent more. null = end. */
+  raiseOncePercent: z.int().min(1).max(1_000).nullable().default(null),
   payer: payerSchema.optional(),
 });
 export type AgentTask = z.infer<typeof agentTaskSchema>;
@@ -376,3 +378,117 @@ export const agentRunViewSchema = z.strictObject({
   callsDropped: z.int().nonnegative(),
 });
 export type AgentRunView = z.infer<typeof agentRunViewSchema>;
+
+/** A call that waits for a person, or a run that asks for a larger budget once. */
+export const approvalSchema = z.strictObject({
+  id: z.string(),
+  runId: agentRunIdSchema,
+  kind: z.enum(['call', 'raise']),
+  nodeId: z.string(),
+  /** For a call: which, and what it may cost. */
+  call: gatewayCallSchema.nullable(),
+  nanoDollarsWorst: amountSchema.nullable(),
+  /** For a raise: what is used up, and the limit that is asked for. */
+  exhaustion: exhaustionSchema.nullable(),
+  limitAsked: amountSchema.nullable(),
+});
+export type Approval = z.infer<typeof approvalSchema>;
+
+export const transcriptEntrySchema = z.strictObject({
+  index: z.int().nonnegative(),
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  /** Cut at 100,000 characters for the screen. */
+  content: z.string(),
+  clipped: z.boolean(),
+  toolName: z.string().nullable(),
+  callId: z.string().nullable(),
+  ran: z.boolean().nullable(),
+  toolCalls: z.array(z.strictObject({ id: z.string(), name: z.string(), argumentsText: z.string() })),
+});
+export type ShownEntry = z.infer<typeof transcriptEntrySchema>;
+
+/** A task that is ready to run, scripted or for a model of the server. */
+export const agentPresetSchema = z.strictObject({
+  name: z.string(),
+  title: z.string(),
+  /** What it shows, one sentence. */
+  shows: z.string(),
+  scripted: z.boolean(),
+  task: agentTaskSchema,
+});
+export type AgentPreset = z.infer<typeof agentPresetSchema>;
+
+export const toolInventorySchema = z.array(
+  z.strictObject({
+    name: z.string(),
+    source: z.string(),
+    description: z.string(),
+    parameters: z.record(z.string(), z.unknown()),
+    nanoDollarsWorst: amountSchema,
+    latencyMsUsual: z.int().nullable(),
+    outputBytesUsual: z.int().nullable(),
+    sideEffect: z.boolean(),
+    polls: z.boolean(),
+    timeoutMs: z.int(),
+    attemptsMax: z.int(),
+    callsMax: z.int().nullable(),
+    approval: z.boolean(),
+  }),
+);
+export type ToolInventory = z.infer<typeof toolInventorySchema>;
+
+/** The six shapes in which one message becomes very much work. */
+export const bombShapes = ['loop', 'fan-out', 'delegation', 'retry-storm', 'output-inflation', 'side-effects'] as const;
+export type BombShape = (typeof bombShapes)[number];
+
+/** What one shape comes to without and with the ledger; `link-farm` is all of them at once. Both are really run. */
+export const bombSchema = z.strictObject({
+  id: z.string(),
+  shape: z.enum([...bombShapes, 'link-farm']),
+  title: z.string(),
+  /** What is counted, such as `tool calls`. */
+  unit: z.string(),
+  without: z.strictObject({ runId: agentRunIdSchema, count: z.number(), secondCount: z.number().nullable() }),
+  with: z.strictObject({ runId: agentRunIdSchema, count: z.number(), secondCount: z.number().nullable() }),
+  /** What secondCount counts, such as `model calls`; null = nothing. */
+  secondUnit: z.string().nullable(),
+  state: z.enum(['running', 'done', 'cancelled', 'failed']),
+});
+export type Bomb = z.infer<typeof bombSchema>;
+
+/** Two calls beside each other, as the guards see them. fault: why arguments cannot be read; null = they can. */
+export const comparedCallSchema = z.strictObject({
+  canonical: z.string().nullable(),
+  fingerprint: z.string().nullable(),
+  stateHash: z.string().nullable(),
+  lossy: z.boolean(),
+  fault: z.string().nullable(),
+});
+export const guardComparisonSchema = z.strictObject({
+  first: comparedCallSchema,
+  second: comparedCallSchema,
+  sameCall: z.boolean().nullable(),
+  sameState: z.boolean().nullable(),
+  /** Common five-word phrases of the two results, 0 to 1; null without results. */
+  similarity: z.number().min(0).max(1).nullable(),
+  /** Why they are the same or not, in words: one line for each difference. */
+  reasons: z.array(z.string()),
+});
+export type GuardComparison = z.infer<typeof guardComparisonSchema>;
+
+/** What a class of tasks has needed, and what limits follow: p99 of the runs that ended well, and headroom. A proposal. */
+export const classBudgetSchema = z.strictObject({
+  taskClass: z.string(),
+  runs: z.int().nonnegative(),
+  runsDone: z.int().nonnegative(),
+  proposed: z.strictObject({
+    calls: amountSchema.nullable(),
+    tokens: amountSchema.nullable(),
+    nanoDollars: amountSchema.nullable(),
+    wallClockMs: amountSchema.nullable(),
+  }),
+  headroomPercent: z.int(),
+  /** Too few runs to say anything: nothing is proposed. */
+  enough: z.boolean(),
+});
+export type ClassBudget = z.infer<typeof classBudgetSchema>;

@@ -1,5 +1,17 @@
 /** What the engine tells every screen. Names are noun-action; texts in `call-delta` are appended in order. */
 import { z } from 'zod';
+import {
+  agentNodeSchema,
+  agentRunIdSchema,
+  agentRunSchema,
+  approvalSchema,
+  bombSchema,
+  breakerSchema,
+  gatewayCallSchema,
+  guardTripSchema,
+  leaseSchema,
+  modelTurnSchema,
+} from './agents.ts';
 import { callRequestSchema, callSummarySchema } from './calls.ts';
 import { preflightSchema } from './estimates.ts';
 import { cellSchema, runSummarySchema } from './experiments.ts';
@@ -71,6 +83,20 @@ export const eventSchema = z.discriminatedUnion('type', [
   /** The store, the clock, or a limit changed: balances are to be asked for again. */
   z.strictObject({ type: z.literal('ledger-changed'), state: ledgerStateSchema }),
   z.strictObject({ type: z.literal('storm-changed'), storm: stormSchema }),
+  /** At most ten a second for each run, and once more at its end. */
+  z.strictObject({
+    type: z.literal('agent-run-changed'),
+    run: agentRunSchema,
+    nodes: z.array(agentNodeSchema),
+    breakers: z.array(breakerSchema),
+  }),
+  z.strictObject({ type: z.literal('agent-call-changed'), runId: agentRunIdSchema, call: gatewayCallSchema }),
+  z.strictObject({ type: z.literal('agent-turn-changed'), runId: agentRunIdSchema, turn: modelTurnSchema }),
+  z.strictObject({ type: z.literal('agent-guard-tripped'), runId: agentRunIdSchema, trip: guardTripSchema }),
+  z.strictObject({ type: z.literal('agent-lease-changed'), runId: agentRunIdSchema, lease: leaseSchema }),
+  z.strictObject({ type: z.literal('approval-asked'), approval: approvalSchema }),
+  z.strictObject({ type: z.literal('approval-ended'), id: z.string(), allowed: z.boolean() }),
+  z.strictObject({ type: z.literal('bomb-changed'), bomb: bombSchema }),
   z.strictObject({
     type: z.literal('notice-raised'),
     level: z.enum(['info', 'warning', 'error']),

@@ -3,6 +3,21 @@
  * from this table; nothing else crosses the line.
  */
 import { z } from 'zod';
+import {
+  agentPresetSchema,
+  agentRunIdSchema,
+  agentRunSchema,
+  agentRunViewSchema,
+  agentTaskSchema,
+  approvalSchema,
+  bombSchema,
+  bombShapes,
+  classBudgetSchema,
+  guardComparisonSchema,
+  mcpServerSchema,
+  toolInventorySchema,
+  transcriptEntrySchema,
+} from './agents.ts';
 import { callRecordSchema, callRequestSchema, callSummarySchema, numCtxSchema } from './calls.ts';
 import {
   callsCostSchema,
@@ -273,6 +288,81 @@ export const requests = {
   'storm.cancel': { params: z.strictObject({ stormId: z.string() }), result: nothing },
   /** The last one; null when there was none since the start. */
   'storm.get': { params: nothing, result: z.strictObject({ storm: stormSchema.nullable() }) },
+
+  'agent.presets': { params: nothing, result: z.array(agentPresetSchema) },
+  /** What a task may call, with prices and limits; starts MCP servers only to ask them, and ends them again. */
+  'agent.tools': {
+    params: z.strictObject({ task: agentTaskSchema }),
+    result: z.strictObject({ tools: toolInventorySchema, problems: z.array(z.string()) }),
+  },
+  'agent.start': { params: agentTaskSchema, result: z.strictObject({ runId: agentRunIdSchema }) },
+  /** nodeId null = the whole run. */
+  'agent.cancel': {
+    params: z.strictObject({ runId: agentRunIdSchema, nodeId: z.string().nullable() }),
+    result: nothing,
+  },
+  /** Goes on with a run that was cut off when the console ended: its guards and budgets stand where they stood. */
+  'agent.resume': { params: z.strictObject({ runId: agentRunIdSchema }), result: nothing },
+  'agent.list': {
+    params: z.strictObject({ limit: z.int().min(1).max(1_000).default(100) }),
+    result: z.strictObject({ runs: z.array(agentRunSchema), approvals: z.array(approvalSchema) }),
+  },
+  'agent.get': { params: z.strictObject({ runId: agentRunIdSchema }), result: agentRunViewSchema },
+  'agent.delete': { params: z.strictObject({ runId: agentRunIdSchema }), result: nothing },
+  'agent.transcript': {
+    params: z.strictObject({
+      runId: agentRunIdSchema,
+      nodeId: z.string().max(500),
+      from: z.int().nonnegative().default(0),
+      limit: z.int().min(1).max(500).default(100),
+    }),
+    result: z.strictObject({ entries: z.array(transcriptEntrySchema), total: z.int().nonnegative() }),
+  },
+  /** A full output behind its handle: handles are good in one run. */
+  'agent.blob': {
+    params: z.strictObject({ runId: agentRunIdSchema, handle: z.string().max(200), offset: z.int().nonnegative() }),
+    result: z.strictObject({ text: z.string(), nextOffset: z.int().nullable(), bytes: z.int() }),
+  },
+  'agent.approve': { params: z.strictObject({ id: z.string().max(500), allow: z.boolean() }), result: nothing },
+  /** Read with `export.read`. */
+  'agent.export': {
+    params: z.strictObject({
+      runId: agentRunIdSchema,
+      what: z.enum(['calls', 'nodes', 'turns']),
+      options: exportOptionsSchema,
+    }),
+    result: z.strictObject({
+      exportId: z.string(),
+      name: z.string(),
+      mime: z.string(),
+      rows: z.int().nullable(),
+    }),
+  },
+  /** `mcpServers` as other clients keep it; faults name the server and the field. */
+  'agent.readServers': {
+    params: z.strictObject({ text: z.string().max(1_000_000) }),
+    result: z.strictObject({ servers: z.record(z.string(), mcpServerSchema) }),
+  },
+  'agent.budgets': { params: nothing, result: z.array(classBudgetSchema) },
+  'bomb.start': { params: z.strictObject({ shape: z.enum([...bombShapes, 'link-farm']) }), result: bombSchema },
+  'bomb.cancel': { params: z.strictObject({ id: z.string() }), result: nothing },
+  'bomb.list': { params: nothing, result: z.array(bombSchema) },
+  'guard.compare': {
+    params: z.strictObject({
+      first: z.strictObject({
+        tool: z.string().max(300),
+        args: z.string().max(1_000_000),
+        result: z.string().max(1_000_000).nullable(),
+      }),
+      second: z.strictObject({
+        tool: z.string().max(300),
+        args: z.string().max(1_000_000),
+        result: z.string().max(1_000_000).nullable(),
+      }),
+      ignoredFields: z.array(z.string().max(200)).max(50).default([]),
+    }),
+    result: guardComparisonSchema,
+  },
 
   'reply.explain': { params: explainInputSchema, result: explanationSchema },
 } as const;
