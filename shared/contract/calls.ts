@@ -8,10 +8,26 @@ import { payerSchema } from './plans.ts';
 import { bytesSchema, charactersSchema, millisecondsSchema, tokensSchema } from './units.ts';
 import { needleOutcomeSchema, reasoningVerdictSchema, truncationVerdictSchema } from './verdicts.ts';
 
+/** As the model wrote it; a server that gives arguments as an object has them here as compact JSON. */
+export const madeToolCallSchema = z.strictObject({ name: z.string(), argumentsText: z.string() });
+export type MadeToolCall = z.infer<typeof madeToolCallSchema>;
+
 export const messageSchema = z.strictObject({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
   content: z.string(),
+  /** Of an assistant message: the calls it made. */
+  toolCalls: z.array(madeToolCallSchema).max(1_000).optional(),
+  /** Of a tool message: whose result it is. */
+  toolName: z.string().max(300).optional(),
 });
+
+/** A tool that the model is told of; parameters are a JSON Schema. */
+export const toolDefinitionSchema = z.strictObject({
+  name: z.string().min(1).max(300),
+  description: z.string().max(100_000),
+  parameters: z.record(z.string(), z.unknown()),
+});
+export type ToolDefinition = z.infer<typeof toolDefinitionSchema>;
 export type Message = z.infer<typeof messageSchema>;
 
 export const thinkSchema = z.union([
@@ -73,6 +89,7 @@ export const callRequestSchema = z.strictObject({
   thinkingCap: thinkingCapSchema.optional(),
   /** Asked for where the server has them. */
   logprobs: z.boolean().optional(),
+  tools: z.array(toolDefinitionSchema).max(1_000).optional(),
   /** Who pays; left out = the payer of the settings. */
   payer: payerSchema.optional(),
   /** The same key again is the same call: it is sent and charged once. */
@@ -109,6 +126,8 @@ export const replySchema = z.strictObject({
   thinkingChunks: z.int().nonnegative(),
   answerChunks: z.int().nonnegative(),
   toolCalls: z.int().nonnegative(),
+  /** What they were; left out where there were none. */
+  toolCallsMade: z.array(madeToolCallSchema).optional(),
   /** Measured here, on the monotonic clock. */
   timeToFirstTokenMs: millisecondsSchema.nullable(),
   wallMs: millisecondsSchema,

@@ -36,7 +36,7 @@ export const openCallSchema = z.strictObject({
   runId: runIdSchema.nullable(),
   cellKey: cellKeySchema.nullable(),
   startedAt: z.iso.datetime(),
-  request: callRequestSchema.omit({ messages: true, needles: true }),
+  request: callRequestSchema.omit({ messages: true, needles: true, tools: true }),
   preflight: preflightSchema.nullable(),
   phase: z.enum(callPhases),
 });

@@ -28,7 +28,7 @@ import { hasLogprobs } from './reasoning-lab/variants.ts';
 import type { ReasoningPiece } from './reasoning/types.ts';
 import { callReasoning } from './reasoning-lab/call-reasoning.ts';
 import { type ReplyBuilder, createReplyBuilder } from './reply-builder.ts';
-import { preflightInput, reasoningSettings, truncationInput } from './readings.ts';
+import { preflightInput, reasoningSettings, textsOf, truncationInput } from './readings.ts';
 import { createCancel, never } from './cancel.ts';
 import { summaryOf } from './summary.ts';
 import { findRunning } from './running.ts';
@@ -67,7 +67,7 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
   const { clock, events } = ports;
   const startedAt = clock.now();
   const beganMs = clock.monotonicMs();
-  const { messages: _messages, needles: _needles, ...shown } = ask.request;
+  const { messages: _messages, needles: _needles, tools: _tools, ...shown } = ask.request;
   events.emit({
     type: 'call-opened',
     call: {
@@ -83,7 +83,7 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
 
   const found = await ports.subjects.of(ask.request.model, ask.signal);
   const subject = found.ok ? found.value : nobody;
-  const sizes = withCount(await ports.estimator.estimate(ask.request.messages, subject.learned), ask.request, subject);
+  const sizes = withCount(await ports.estimator.estimate(textsOf(ask.request), subject.learned), ask.request, subject);
   const logprobs = ask.request.logprobs === true && hasLogprobs(subject.serverVersion) !== false;
   const wire = wireRequest(ask.request, { logprobs });
   const walk: Walk = {

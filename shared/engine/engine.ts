@@ -13,7 +13,7 @@ import { foresee } from './admission.ts';
 import { type CallAsk, type CallOutcome, runCall, withCount } from './call.ts';
 import { type CancelReason, type CancelSource, createCancel, never } from './cancel.ts';
 import type { EnginePorts } from './ports.ts';
-import { preflightInput } from './readings.ts';
+import { preflightInput, textsOf } from './readings.ts';
 import { wireRequest } from './wire-body.ts';
 import { shorteningOf, shortenedRequest } from './shorten.ts';
 
@@ -135,7 +135,7 @@ export function createEngine(
     async preflight(request) {
       const subject = await ports.subjects.of(request.model, never);
       if (!subject.ok) return subject;
-      const sizes = await ports.estimator.estimate(request.messages, subject.value.learned);
+      const sizes = await ports.estimator.estimate(textsOf(request), subject.value.learned);
       const preflight = await ports.estimator.preflight(preflightInput(request, subject.value, sizes));
       const wire = wireRequest(request, { logprobs: false });
       if (ports.budgets === undefined || !wire.ok) return ok(preflight);

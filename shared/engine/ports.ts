@@ -2,7 +2,7 @@
  * What the engine needs from the outside, as interfaces. Hosts and doors fill them in; tests fill them with simulated time
  * and scripted models. Nothing in this folder reads a clock, draws a random number or opens a socket by itself.
  */
-import type { CallRecord, CallRequest, Message, Reply } from '../contract/calls.ts';
+import type { CallRecord, CallRequest, MadeToolCall, Message, Reply } from '../contract/calls.ts';
 import type { Result } from '../contract/denials.ts';
 import type { Preflight } from '../contract/estimates.ts';
 import type { CallId, RunId } from '../contract/ids.ts';
@@ -49,6 +49,8 @@ export type ModelEvent =
       readonly thinking: string;
       readonly answer: string;
       readonly toolCalls: number;
+      /** The calls themselves; left out where there are none. */
+      readonly made?: readonly MadeToolCall[];
       /** Entries in `logprobs` of this chunk, null without logprobs. */
       readonly logprobEntries: number | null;
       /** The entries themselves; left out where there are none. */

@@ -1,5 +1,5 @@
 /** Turns a request and what is known around it into what the pure readers (preflight, classifier) take. */
-import type { CallRequest, Reply } from '../contract/calls.ts';
+import type { CallRequest, Message, Reply } from '../contract/calls.ts';
 import type { RunningModel } from '../contract/server.ts';
 import type { MessagesEstimate } from './estimate/estimate.ts';
 import type { LogLines, Subject } from './ports.ts';
@@ -47,7 +47,7 @@ export function truncationInput(
       estimate: sizes.messages[index] ?? sizes.total,
     })),
     estimate: sizes.total,
-    hasUncountedParts: false,
+    hasUncountedParts: hasTools(request),
     numCtxRequested: request.numCtx,
     windowRunning: found?.contextLength ?? null,
     trainedContext: subject.facts?.trainedContext ?? null,
@@ -63,6 +63,19 @@ export function truncationInput(
     render: null,
     previous: subject.previousOf?.(request) ?? null,
   };
+}
+
+/** How a template writes tools and calls is not known; their texts are counted, the words around them are not. */
+export const hasTools = ({ tools, messages }: CallRequest): boolean =>
+  (tools?.length ?? 0) > 0 || messages.some((message) => message.toolCalls !== undefined);
+
+/** The texts of a prompt, with those of tools and calls: what an estimate is made of. */
+export function textsOf({ messages, tools }: CallRequest): readonly Message[] {
+  if ((tools?.length ?? 0) === 0 && !messages.some((message) => message.toolCalls !== undefined)) return messages;
+  return messages.map((message, index) => ({
+    ...message,
+    content: `${message.content}${message.toolCalls === undefined ? '' : JSON.stringify(message.toolCalls)}${index === 0 && tools !== undefined ? JSON.stringify(tools) : ''}`,
+  }));
 }
 
 /** /api/generate takes the rendered path also on native models (measured). */

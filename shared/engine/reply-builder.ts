@@ -1,5 +1,5 @@
 /** Sums up the events of one stream into a reply, while it runs. Texts are kept as pieces: joining once costs less than growing. */
-import type { Reply } from '../contract/calls.ts';
+import type { MadeToolCall, Reply } from '../contract/calls.ts';
 import { type Milliseconds, milliseconds } from '../contract/units.ts';
 import type { ModelEvent, ReplyEnd } from './ports.ts';
 
@@ -17,6 +17,7 @@ export function createReplyBuilder(): ReplyBuilder {
   const thinking: string[] = [];
   const answer: string[] = [];
   let toolCalls = 0;
+  const made: MadeToolCall[] = [];
   let tokensSeen = 0;
   let firstMs: Milliseconds | null = null;
   return {
@@ -35,6 +36,7 @@ export function createReplyBuilder(): ReplyBuilder {
       if (chunk.thinking !== '') thinking.push(chunk.thinking);
       if (chunk.answer !== '') answer.push(chunk.answer);
       toolCalls += chunk.toolCalls;
+      if (chunk.made !== undefined) made.push(...chunk.made);
       if (firstMs !== null || isEmpty) return false;
       firstMs = milliseconds(Math.round(atMs));
       return true;
@@ -48,6 +50,7 @@ export function createReplyBuilder(): ReplyBuilder {
         thinkingChunks: thinking.length,
         answerChunks: answer.length,
         toolCalls,
+        ...(made.length === 0 ? {} : { toolCallsMade: made }),
         timeToFirstTokenMs: firstMs,
         wallMs: milliseconds(Math.round(wallMs)),
       };

@@ -1,5 +1,5 @@
 /** A call as it goes out (design, section 4, step 4): every option said aloud, nothing that would take a bound off. */
-import type { CallRequest, Message } from '../contract/calls.ts';
+import type { CallRequest, Message, ToolDefinition } from '../contract/calls.ts';
 import { type Result, denied, ok } from '../contract/denials.ts';
 import { must } from './must.ts';
 import type { WireRequest } from './ports.ts';
@@ -16,12 +16,19 @@ export function wireRequest(request: CallRequest, { logprobs = false } = {}): Re
     stream: request.stream,
     options: options(request),
     ...(request.think === 'default' ? {} : { think: request.think }),
+    ...(request.tools === undefined || request.tools.length === 0 ? {} : { tools: request.tools.map(wireTool) }),
     ...(logprobs ? { logprobs: true } : {}),
     ...(request.policy === 'refuse' ? { truncate: false, shift: false } : {}),
   };
   const timeoutMs = request.timeoutMs ?? null;
   if (request.route === 'chat') {
     return ok({ path: '/api/chat', body: { ...head, messages: request.messages.map(plain), ...tail }, timeoutMs });
+  }
+  if ((request.tools?.length ?? 0) > 0) {
+    return denied('bad-input', 'The route generate takes no tools.', {
+      field: 'tools',
+      next: 'Choose the route chat.',
+    });
   }
   const system = request.messages.filter((message) => message.role === 'system');
   const prompts = request.messages.filter((message) => message.role !== 'system');
@@ -50,6 +57,33 @@ function options(request: CallRequest): Record<string, number> {
   };
 }
 
-function plain(message: Message): Message {
-  return { role: message.role, content: message.content };
+function plain(message: Message): Record<string, unknown> {
+  return {
+    role: message.role,
+    content: message.content,
+    ...(message.toolCalls === undefined || message.toolCalls.length === 0
+      ? {}
+      : {
+          tool_calls: message.toolCalls.map(({ name, argumentsText }) => ({
+            function: { name, arguments: argumentsObject(argumentsText) },
+          })),
+        }),
+    ...(message.toolName === undefined ? {} : { tool_name: message.toolName }),
+  };
+}
+
+function wireTool({ name, description, parameters }: ToolDefinition): Record<string, unknown> {
+  return { type: 'function', function: { name, description, parameters } };
+}
+
+/** The server takes an object here, and refuses anything else; arguments that are none were answered with an error already. */
+function argumentsObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : {};
+  } catch {
+    return {};
+  }
 }

@@ -1,4 +1,5 @@
 /** One JSON line of /api/chat or /api/generate, read leniently: a field of the wrong type is a field that is not there. */
+import type { MadeToolCall } from '../../contract/calls.ts';
 import type { ModelEvent, ReplyEnd } from '../../engine/ports.ts';
 import type { LogprobEntry } from '../../engine/reasoning/types.ts';
 import { milliseconds, tokens } from '../../contract/units.ts';
@@ -40,9 +41,21 @@ export function chunkOf(line: Readonly<Record<string, unknown>>): Chunk {
     thinking: asText(message.thinking) || asText(line.thinking),
     answer: asText(message.content) || asText(line.response),
     toolCalls: Array.isArray(toolCalls) ? toolCalls.length : 0,
+    ...(Array.isArray(toolCalls) && toolCalls.length > 0
+      ? { made: toolCalls.slice(0, TOOL_CALLS_MAX).map(madeOf) }
+      : {}),
     logprobEntries: entries === null ? null : entries.length,
     ...(entries === null || entries.length === 0 ? {} : { logprobs: entries.map(entryOf) }),
   };
+}
+
+/** Of one line; a line has a bound of its own. */
+const TOOL_CALLS_MAX = 1_000;
+
+function madeOf(call: unknown): MadeToolCall {
+  const asked = asRecord(asRecord(call).function);
+  const { arguments: args } = asked;
+  return { name: asText(asked.name), argumentsText: typeof args === 'string' ? args : JSON.stringify(args ?? {}) };
 }
 
 /** `bytes` are the token's UTF-8: a token may end in mid-letter, and its text then holds replacement marks. */

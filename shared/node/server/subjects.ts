@@ -177,9 +177,13 @@ function promptKey(model: string, request: CallRequest): string {
   const hash = createHash('sha256');
   hash.update(`${model}\n${request.route}\n${String(request.think)}\n`);
   for (const message of request.messages)
-    hash.update(`${message.role} ${message.content.length}\n`).update(message.content);
+    hash.update(`${message.role} ${message.content.length} ${toolPart(message)}\n`).update(message.content);
+  hash.update(JSON.stringify(request.tools ?? []));
   return hash.digest('base64');
 }
+
+const toolPart = ({ toolCalls, toolName }: CallRequest['messages'][number]): string =>
+  toolCalls === undefined && toolName === undefined ? '' : JSON.stringify([toolCalls ?? [], toolName ?? '']);
 
 function parseRatio(json: string): LearnedRatio | null {
   try {
