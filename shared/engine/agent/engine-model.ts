@@ -2,7 +2,7 @@
 import type { AgentTask } from '../../contract/agents.ts';
 import { type CallRequest, type Message, callRequestSchema } from '../../contract/calls.ts';
 import type { Engine } from '../engine.ts';
-import type { AgentModel, TranscriptEntry, TurnAnswer } from './model.ts';
+import type { AgentModel, TranscriptEntry, TurnAnswer, TurnAsk } from './model.ts';
 
 /** Turns whose reply did not come to its end are failed turns; the run then ends and says so. */
 export function engineModel(engine: Pick<Engine, 'open' | 'cancel'>, task: AgentTask): AgentModel {
@@ -31,7 +31,7 @@ export function engineModel(engine: Pick<Engine, 'open' | 'cancel'>, task: Agent
 function requestOf(
   task: AgentTask,
   transcript: readonly TranscriptEntry[],
-  tools: CallRequest['tools'],
+  tools: TurnAsk['tools'],
   timeLeftMs: number | null,
 ): CallRequest {
   return callRequestSchema.parse({
@@ -44,7 +44,7 @@ function requestOf(
     temperature: task.temperature,
     seed: task.seed,
     policy: 'warn',
-    ...(tools === undefined || tools.length === 0
+    ...(tools.length === 0
       ? {}
       : { tools: tools.map(({ name, description, parameters }) => ({ name, description, parameters })) }),
     ...(task.payer === undefined ? {} : { payer: task.payer }),
