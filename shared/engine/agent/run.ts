@@ -22,9 +22,9 @@ import { bytes, milliseconds } from '../../contract/units.ts';
 import { type BudgetTree, createBudgetTree } from '../budget-tree/tree.ts';
 import { type CancelSource, createCancel } from '../cancel.ts';
 import { type Gateway, type GatewayPorts, type ToolAsk, createGateway, reasonOf } from '../gateway/gateway.ts';
-import { readBlobTool } from '../gateway/read-blob.ts';
+import { READ_BLOB, readBlobTool } from '../gateway/read-blob.ts';
 import { wordsOf } from '../gateway/refusal.ts';
-import { type Tool, textOf } from '../gateway/tool.ts';
+import { type Tool, textOf, withRule } from '../gateway/tool.ts';
 import { createGuards } from '../guards/guards.ts';
 import { must } from '../must.ts';
 import { delegateTool, readDelegation } from './delegate.ts';
@@ -162,8 +162,8 @@ export function startAgentRun(
   let endedAt: string | null = null;
 
   const now = (): ReturnType<typeof milliseconds> => milliseconds(Math.max(0, Math.round(ports.nowMs())));
-  const tools = new Map(ports.tools.map((tool) => [tool.spec.name, tool]));
   const delegate = delegateTool(limits.depth);
+  const tools = toolsOf(ports.tools, task, [READ_BLOB, delegate.spec.name]);
   const canDelegate = limits.depth > 0;
 
   function onCall(call: GatewayCall): void {
@@ -226,7 +226,7 @@ export function startAgentRun(
   );
 
   const told = [
-    ...ports.tools.map((tool) => tool.spec),
+    ...[...tools.values()].map((tool) => tool.spec),
     readBlobTool(ports.blobs, tree, 0).spec,
     ...(canDelegate ? [delegate.spec] : []),
   ];
@@ -300,7 +300,9 @@ export function startAgentRun(
         agent.transcript.push({ role: 'tool', content: text, toolCallId, toolName: name, ran });
       }
       ports.onChange({ kind: 'nodes' });
-      if (stepped.stop !== null) return end(agent, stepped.stop.reason, stepped.stop.exhaustion, true);
+      if (stepped.stop === null) continue;
+      // Where the time is over there is none for a closing call either.
+      return end(agent, stepped.stop.reason, stepped.stop.exhaustion, stepped.stop.reason !== 'budget-time');
     }
     return end(agent, 'rounds', null, true);
   }
@@ -528,6 +530,14 @@ export function startAgentRun(
     },
     transcript: (nodeId) => agents.get(nodeId)?.transcript ?? [],
   };
+}
+
+/** By name, with what a person set for them. A tool that is called like one of the gateway's own is left out. */
+function toolsOf(tools: readonly Tool[], task: AgentTask, reserved: readonly string[]): Map<string, Tool> {
+  const ruleOf = (name: string): AgentTask['toolRules'][string] | undefined =>
+    Object.hasOwn(task.toolRules, name) ? task.toolRules[name] : undefined;
+  const usable = tools.filter(({ spec }) => !reserved.includes(spec.name));
+  return new Map(usable.map((tool) => [tool.spec.name, withRule(tool, ruleOf(tool.spec.name))]));
 }
 
 /** A field that is there but undefined would take a default away. */

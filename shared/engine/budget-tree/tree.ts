@@ -104,6 +104,9 @@ interface Node {
 
 const MINUTE_MS = 60_000;
 const NODES_MAX = 10_000;
+/** A child's part of what its parent has left, where no calls say how much work it is given. */
+const UNCOUNTED_SHARE = 3;
+const CHILD_CLOSING_SHARE = 20;
 
 export function createBudgetTree(
   rootId: string,
@@ -117,11 +120,6 @@ export function createBudgetTree(
   let spawnsMs: number[] = [...(restored?.spawnsMs ?? [])];
 
   function add(id: string, parent: Node | null, own: NodeLimits, startedMs: number): Node {
-    const closing: Amounts = {
-      calls: 0,
-      tokens: Math.min(settings.closing.tokens, own.tokens ?? settings.closing.tokens),
-      nanoDollars: Math.min(settings.closing.nanoDollars, own.nanoDollars ?? settings.closing.nanoDollars),
-    };
     const node: Node = {
       id,
       parentId: parent?.id ?? null,
@@ -136,10 +134,20 @@ export function createBudgetTree(
       startedMs,
       endedMs: null,
       reason: null,
-      closing,
+      closing: closingOf(id, own),
     };
     nodes.set(id, node);
     return node;
+  }
+
+  /** A child keeps back no more than its share: what is kept must not take the room of its first call. */
+  function closingOf(id: string, own: NodeLimits): Amounts {
+    const keep = (name: 'tokens' | 'nanoDollars'): number => {
+      const most = own[name];
+      const part = most === null ? Infinity : id === rootId ? most : Math.floor(most / CHILD_CLOSING_SHARE);
+      return Math.min(settings.closing[name], part);
+    };
+    return { calls: 0, tokens: keep('tokens'), nanoDollars: keep('nanoDollars') };
   }
 
   const known = (id: string): Node => {
@@ -161,6 +169,7 @@ export function createBudgetTree(
     dimension: Dimension,
     needed: number,
     evidence: string,
+    bound: { readonly used: number; readonly limit: number } = { used: 0, limit: 0 },
   ): { ok: false; exhaustion: Exhaustion } {
     const sum: Sum | null =
       dimension === 'calls' || dimension === 'tokens' ? dimension : dimension === 'nano-dollars' ? 'nanoDollars' : null;
@@ -170,9 +179,9 @@ export function createBudgetTree(
         nodeId: node.id,
         dimension,
         needed,
-        used: sum === null ? 0 : node.used[sum] + node.carved[sum],
+        used: sum === null ? bound.used : node.used[sum] + node.carved[sum],
         held: sum === null ? 0 : node.held[sum] + node.closing[sum],
-        limit: sum === null ? 0 : (limitOf(node, sum) ?? 0),
+        limit: sum === null ? bound.limit : (limitOf(node, sum) ?? 0),
         retryAfterSeconds: null,
         evidence,
       },
@@ -258,19 +267,40 @@ export function createBudgetTree(
     const outOfTime = timeExhaustion(parentId, nowMs);
     if (outOfTime !== null) return { ok: false, exhaustion: outOfTime };
     if (parent.depth + 1 > root.limits.depth) {
-      return exhausted(parent, 'depth', parent.depth + 1, `agents may be ${root.limits.depth} levels deep`);
+      return exhausted(parent, 'depth', parent.depth + 1, `agents may be ${root.limits.depth} levels deep`, {
+        used: parent.depth,
+        limit: root.limits.depth,
+      });
     }
     for (let node: Node | null = parent; node !== null; node = node.parentId === null ? null : known(node.parentId)) {
       const most = node.limits.descendants;
       if (most !== null && node.descendants >= most) {
-        return exhausted(node, 'descendants', 1, `${node.descendants} of ${most} agents were started below ${node.id}`);
+        return exhausted(
+          node,
+          'descendants',
+          1,
+          `${node.descendants} of ${most} agents were started below ${node.id}`,
+          {
+            used: node.descendants,
+            limit: most,
+          },
+        );
       }
+    }
+    if (nodes.size >= NODES_MAX) {
+      return exhausted(root, 'descendants', 1, `a run may have ${NODES_MAX} agents`, {
+        used: root.descendants,
+        limit: NODES_MAX - 1,
+      });
     }
     spawnsMs = spawnsMs.filter((atMs) => atMs > nowMs - MINUTE_MS);
     const oldest = spawnsMs[0];
     if (settings.spawnsPerMinute !== null && spawnsMs.length >= settings.spawnsPerMinute) {
       const waitMs = oldest === undefined ? MINUTE_MS : oldest + MINUTE_MS - nowMs;
-      const refusal = exhausted(parent, 'descendants', 1, `${spawnsMs.length} agents were started in the last minute`);
+      const refusal = exhausted(parent, 'descendants', 1, `${spawnsMs.length} agents were started in the last minute`, {
+        used: spawnsMs.length,
+        limit: settings.spawnsPerMinute,
+      });
       return {
         ok: false,
         exhaustion: { ...refusal.exhaustion, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) },
@@ -283,8 +313,8 @@ export function createBudgetTree(
         settings.carveRule === 'left' ? free : Math.min(free, calls - settings.keepCalls - parent.carvedCallsEver);
       if (ask.calls > toCarve) return exhausted(parent, 'calls', ask.calls, 'nothing left to carve');
     }
-    const tokens = ask.tokens ?? shareOf(root, 'tokens', ask.calls);
-    const nanoDollars = ask.nanoDollars ?? shareOf(root, 'nanoDollars', ask.calls);
+    const tokens = ask.tokens ?? shareOf(parent, 'tokens', ask.calls);
+    const nanoDollars = ask.nanoDollars ?? shareOf(parent, 'nanoDollars', ask.calls);
     const grant: Amounts = {
       calls: calls === null ? 0 : ask.calls,
       tokens: tokens ?? 0,
@@ -302,7 +332,6 @@ export function createBudgetTree(
     for (let node: Node | null = parent; node !== null; node = node.parentId === null ? null : known(node.parentId)) {
       node.descendants += 1;
     }
-    must(nodes.size < NODES_MAX, 'a tree has a bound');
     add(
       ask.id,
       parent,
@@ -320,11 +349,14 @@ export function createBudgetTree(
     return { ok: true, value: ask.id };
   }
 
-  /** The part of the root's limit that goes with so many of its calls; null = the root has none. */
-  function shareOf(root: Node, name: 'tokens' | 'nanoDollars', calls: number): number | null {
+  /** The part of the root's limit that goes with so many of its calls; where calls are not counted, a part of what is left. null = no limit. */
+  function shareOf(parent: Node, name: 'tokens' | 'nanoDollars', calls: number): number | null {
+    const free = freeOf(parent, name);
+    if (free === null) return null;
+    const root = known(rootId);
     const most = limitOf(root, name);
-    if (most === null) return null;
-    if (root.limits.calls === null || root.limits.calls === 0) return most;
+    if (most === null || root.limits.calls === null || root.limits.calls === 0)
+      return Math.floor(free / UNCOUNTED_SHARE);
     return Number((BigInt(most) * BigInt(calls)) / BigInt(root.limits.calls));
   }
 
@@ -372,10 +404,11 @@ export function createBudgetTree(
   if (restored === undefined) add(rootId, null, limits, 0);
   else restore(restored);
 
-  /** After a crash: what was held may have been done, so it is charged; the run does not go on by itself. */
+  /** After a crash: what was held for work may have been done, so it is charged. What was kept back for the closing call was not. */
   function restore(snapshot: TreeSnapshot): void {
-    for (const { closingHeld: _closing, ...state } of snapshot.nodes) {
-      nodes.set(state.id, { ...state, used: plus(state.used, state.held), held: NOTHING, closing: NOTHING });
+    for (const { closingHeld, ...state } of snapshot.nodes) {
+      const closing = closingHeld ? closingOf(state.id, state.limits) : NOTHING;
+      nodes.set(state.id, { ...state, used: plus(state.used, minus(state.held, closing)), held: NOTHING, closing });
     }
     must(nodes.has(rootId), 'a restored tree has its root');
   }

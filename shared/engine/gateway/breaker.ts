@@ -18,6 +18,8 @@ export interface Breakers {
   /** null = go on; else milliseconds until a call may be tried. */
   admit(upstream: string, nowMs: number): number | null;
   report(upstream: string, failed: boolean, nowMs: number): void;
+  /** A call that was let through did not happen, or was stopped: that tells nothing, and another may probe. */
+  drop(upstream: string): void;
   states(nowMs: number): Breaker[];
 }
 
@@ -66,6 +68,10 @@ export function createBreakers(settings: BreakerSettings = DEFAULT_BREAKER): Bre
         state.openedMs = nowMs;
         state.probeMs = null;
       }
+    },
+    drop(upstream) {
+      const state = upstreams.get(upstream);
+      if (state !== undefined) state.probeMs = null;
     },
     states: (nowMs) =>
       [...upstreams].map(([upstream, state]) => {

@@ -6,17 +6,19 @@ import type { EndReason, Exhaustion, GatewayCall, GatewayCode, GuardTrip, Lease 
 import type { Bytes, Milliseconds } from '../../contract/units.ts';
 import { bytes, milliseconds } from '../../contract/units.ts';
 import type { BudgetTree, HoldId } from '../budget-tree/tree.ts';
-import { createCancel } from '../cancel.ts';
 import { type Json, canonicalText, parseJson } from '../guards/canonical.ts';
-import type { Sha256 } from '../guards/fingerprint.ts';
+import { type Sha256, callFingerprint } from '../guards/fingerprint.ts';
 import type { GuardedCall, Guards, Trip } from '../guards/guards.ts';
 import { must } from '../must.ts';
 import type { CancelSignal } from '../ports.ts';
+import { utf8Bytes } from '../utf8.ts';
+import { type Ran, runAttempts } from './attempts.ts';
 import type { Breakers } from './breaker.ts';
+import { createLeases } from './leases.ts';
 import { capOutput } from './output-cap.ts';
 import { READ_BLOB, readBlobTool } from './read-blob.ts';
 import { type Refusal, refusalOfExhaustion } from './refusal.ts';
-import { type Tool, type ToolAnswer, type ToolText, textOf } from './tool.ts';
+import { type Tool, type ToolText, textOf } from './tool.ts';
 
 /** A call as the model asked for it. Arguments come as text, since what is wrong with them shows only there. */
 export interface ToolAsk {
@@ -109,7 +111,6 @@ interface Admitted {
   readonly guarded: GuardedCall;
   readonly fingerprint: string;
   readonly hold: HoldId;
-  readonly cached: ToolText | null;
   readonly warning: string | null;
 }
 
@@ -123,15 +124,22 @@ interface Slot {
 const ARGUMENTS_HEAD = 2_000;
 const RESULT_HEAD = 300;
 const CACHE_ENTRIES_MAX = 2_000;
+const CACHE_CHARACTERS_MAX = 32_000_000;
+/** More than any tool is meant to be asked with. */
+const ARGUMENTS_MAX = 1_000_000;
 
 export function createGateway(ports: GatewayPorts, settings: GatewaySettings): Gateway {
   const { tree, guards } = ports;
   const callsByTool = new Map<string, number>();
-  const cache = new Map<string, ToolText>();
-  const leases = new Map<string, { lease: Lease; release(): Promise<void> }>();
+  const cache = createCache();
+  const leases = createLeases({ now: () => now(), after: ports.after, onLease: ports.onLease });
   const readBlob = readBlobTool(ports.blobs, tree, settings.outputTokensMax);
 
-  const toolOf = (name: string): Tool | undefined => (name === READ_BLOB ? readBlob : ports.tools.get(name));
+  /** The gateway's own tools cannot be replaced by one of the same name. */
+  function toolOf(name: string): Tool | undefined {
+    if (name === READ_BLOB) return readBlob;
+    return name === ports.delegate?.name ? undefined : ports.tools.get(name);
+  }
 
   async function step(
     nodeId: string,
@@ -146,7 +154,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     }));
     const stops: { reason: EndReason; exhaustion: Exhaustion | null }[] = [];
     const admitted: Admitted[] = [];
-    const delegations: { ask: ToolAsk; index: number; args: Json }[] = [];
+    const delegations: { ask: ToolAsk; index: number; guarded: GuardedCall }[] = [];
 
     const refuse = (index: number, refusal: Refusal): void => {
       const slot = slots[index];
@@ -188,7 +196,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
         continue;
       }
       const outcome = admit(nodeId, ask, index);
-      if ('delegation' in outcome) delegations.push({ ask, index, args: outcome.delegation });
+      if ('delegation' in outcome) delegations.push({ ask, index, guarded: outcome.delegation });
       else if ('admitted' in outcome) admitted.push(outcome.admitted);
       else {
         refuse(index, outcome.refusal);
@@ -201,12 +209,14 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     await runAll(nodeId, admitted, slots, signal, refuse, stops);
     // A call that ran alone is judged here, in the order it was asked for: what came back first is chance.
     let subAgentReturned = false;
-    for (const { ask, index, args } of delegations) {
+    for (const { ask, index, guarded } of delegations) {
       if (signal.aborted) {
         refuse(index, { code: 'cancelled', tool: ask.name, words: 'not run: the run was stopped', exhaustion: null });
         continue;
       }
-      subAgentReturned = (await delegateTo(nodeId, ask, index, args, slots, signal, refuse)) || subAgentReturned;
+      const returned = await delegateTo(nodeId, ask, index, guarded, slots, signal, refuse);
+      subAgentReturned ||= returned.ok;
+      if (returned.stop !== null) stops.push({ reason: returned.stop, exhaustion: null });
     }
 
     const texts = slots.flatMap(({ shown }) => shown ?? []);
@@ -216,16 +226,18 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       tell(ended.trip);
       if (ended.trip.stage === 'stop') stops.push({ reason: 'no-progress', exhaustion: null });
     }
+    // After a state hash there is no closing call: it goes before what else happened in the step.
+    const stop = stops.find(({ reason }) => reason === 'state-hash') ?? stops[0] ?? null;
     return {
       results: slots.map(({ call, text }, index) => ({ id: call.id, name: asks[index]?.name ?? '', text, call })),
-      stop: stops[0] ?? null,
+      stop,
       noProgress: ended.noProgress,
     };
   }
 
   type Admission =
     | { readonly admitted: Admitted }
-    | { readonly delegation: Json }
+    | { readonly delegation: GuardedCall }
     | { readonly refusal: Refusal; readonly stop: EndReason | null };
 
   /** The ranked checks; the first that fails is the answer. The budget comes last, so that nothing is held for a call that is refused. */
@@ -240,53 +252,49 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     const polls = tool?.spec.polls ?? false;
     const about = { id: ask.id, nodeId, tool: ask.name, polls };
 
-    const parsed = parseJson(ask.argumentsText.trim() === '' ? '{}' : ask.argumentsText);
-    const wrong = parsed.ok ? (tool?.spec.check(parsed.value) ?? null) : `the arguments are no JSON (${parsed.fault})`;
-    if (!parsed.ok || wrong !== null) {
+    const read = readArguments(ask.argumentsText, tool);
+    if (!read.ok) {
       const trip = guards.broken(about);
       if (trip !== null) tell(trip);
-      return no('broken-arguments', wrong ?? '', trip?.stage === 'stop' ? 'broken-arguments' : null);
+      return no('broken-arguments', read.words, trip?.stage === 'stop' ? 'broken-arguments' : null);
     }
-    if (isDelegate) return { delegation: parsed.value };
-    must(tool !== undefined, 'a call that is no delegation has its tool');
-    const guarded: GuardedCall = { ...about, args: parsed.value };
+    const guarded: GuardedCall = { ...about, args: read.args };
     const { fingerprint, trip } = guards.before(guarded);
     if (trip !== null) {
       tell(trip);
       const code = trip.guard === 'cycle' ? 'cycle' : 'identical-call';
       if (trip.stage !== 'warn') return no(code, trip.text, trip.stage === 'stop' ? stopOf(trip) : null);
     }
+    if (isDelegate) return { delegation: guarded };
+    must(tool !== undefined, 'a call that is no delegation has its tool');
+    const notRun = (admission: Admission): Admission => {
+      guards.notRun(guarded);
+      return admission;
+    };
     const used = callsByTool.get(ask.name) ?? 0;
     if (tool.spec.callsMax !== null && used >= tool.spec.callsMax) {
-      return no(
-        'tool-limit',
-        `${ask.name} was called ${used} times, and may be called ${tool.spec.callsMax} times in a run`,
-      );
+      const words = `${ask.name} was called ${used} times, and may be called ${tool.spec.callsMax} times in a run`;
+      return notRun(no('tool-limit', words));
     }
-    const waitMs = ports.breakers.admit(tool.spec.upstream, ports.nowMs());
+    const cached = cachedOf(tool, read.args) !== null;
+    const waitMs = cached ? null : ports.breakers.admit(tool.spec.upstream, ports.nowMs());
     if (waitMs !== null) {
-      return no(
-        'breaker-open',
-        `${tool.spec.upstream} failed again and again; it may be tried in ${Math.ceil(waitMs / 1_000)} s`,
-      );
+      const words = `${tool.spec.upstream} failed again and again; it may be tried in ${Math.ceil(waitMs / 1_000)} s`;
+      return notRun(no('breaker-open', words));
     }
-    const key = cacheKey(tool, fingerprint);
-    const cached = settings.cache && tool.spec.cacheable ? (cache.get(key) ?? null) : null;
-    const hold = tree.hold(
-      nodeId,
-      {
-        calls: 1,
-        tokens: settings.chargeResults ? settings.outputTokensMax : 0,
-        nanoDollars: cached === null ? tool.spec.nanoDollarsWorst : 0,
-      },
-      ports.nowMs(),
-    );
-    if (!hold.ok) return { refusal: refusalOfExhaustion(ask.name, hold.exhaustion), stop: null };
+    const amounts = {
+      calls: 1,
+      tokens: settings.chargeResults ? settings.outputTokensMax : 0,
+      nanoDollars: cached ? 0 : tool.spec.nanoDollarsWorst,
+    };
+    const hold = tree.hold(nodeId, amounts, ports.nowMs());
+    if (!hold.ok) {
+      if (!cached) ports.breakers.drop(tool.spec.upstream);
+      return notRun({ refusal: refusalOfExhaustion(ask.name, hold.exhaustion), stop: null });
+    }
     callsByTool.set(ask.name, used + 1);
     const warning = trip?.stage === 'warn' ? trip.text : null;
-    return {
-      admitted: { ask, index, tool, args: parsed.value, guarded, fingerprint, hold: hold.value, cached, warning },
-    };
+    return { admitted: { ask, index, tool, args: read.args, guarded, fingerprint, hold: hold.value, warning } };
   }
 
   /** Equal calls of one step run one after another, so that a loop inside a step is seen; all others side by side. */
@@ -305,8 +313,11 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       const slot = slots[one.index];
       if (slot !== undefined) {
         slot.call = { ...slot.call, stateHash: judged.stateHash };
-        if (judged.trip !== null && judged.trip.stage !== 'stop')
-          slot.text = `${slot.text}\n[note: ${judged.trip.text}]`;
+        if (judged.trip !== null && judged.trip.stage !== 'stop') {
+          const note = `\n[note: ${judged.trip.text}]`;
+          slot.text = `${slot.text}${note}`;
+          slot.call = { ...slot.call, tokens: slot.call.tokens + chargeText(nodeId, note) };
+        }
         ports.onCall(slot.call);
       }
       if (judged.trip === null) return null;
@@ -318,17 +329,15 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       [...groups.values()].map(async (group) => {
         let over: EndReason | null = null;
         for (const one of group) {
-          if (over !== null) {
-            tree.settle(one.hold, { calls: 0, tokens: 0, nanoDollars: 0 });
-            refuse(one.index, {
-              code: 'not-run',
-              tool: one.ask.name,
-              words: 'not run: the run ends because of a loop',
-              exhaustion: null,
-            });
+          if (over !== null || signal.aborted) {
+            giveBack(one);
+            const words = over === null ? 'not run: the run was stopped' : 'not run: the run ends because of a loop';
+            const code = over === null ? 'cancelled' : 'not-run';
+            refuse(one.index, { code, tool: one.ask.name, words, exhaustion: null });
             continue;
           }
-          const result = await runOne(nodeId, one, slots, signal);
+          const result = await runOne(nodeId, one, slots, signal, refuse);
+          if (result === null) continue;
           if (group.length === 1) alone.push({ one, result });
           else over = after(one, result);
         }
@@ -341,8 +350,14 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     }
   }
 
-  /** Runs one admitted call to its end and settles it. Answers what its state is judged by. */
-  async function runOne(nodeId: string, one: Admitted, slots: Slot[], signal: CancelSignal): Promise<string> {
+  /** Runs one admitted call to its end and settles it. Answers what its state is judged by; null = it did not run. */
+  async function runOne(
+    nodeId: string,
+    one: Admitted,
+    slots: Slot[],
+    signal: CancelSignal,
+    refuse: (index: number, refusal: Refusal) => void,
+  ): Promise<string | null> {
     const slot = slots[one.index];
     must(slot !== undefined, 'an admitted call has its slot');
     const update = (change: Partial<GatewayCall>): void => {
@@ -356,160 +371,115 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       startedMs: now(),
     });
     const { spec } = one.tool;
+    // Asked again: an equal call of this step may have brought it in.
+    const cached = cachedOf(one.tool, one.args);
     const above = settings.approvalAboveNanoDollars;
-    if (one.cached === null && (spec.approval || (above !== null && spec.nanoDollarsWorst > above))) {
+    if (cached === null && (spec.approval || (above !== null && spec.nanoDollarsWorst > above))) {
       update({ outcome: 'waiting-approval' });
-      if (!(await ports.approve(slot.call))) {
-        tree.settle(one.hold, { calls: 0, tokens: 0, nanoDollars: 0 });
-        const text = ports.wordRefusal({
-          code: 'approval-denied',
-          tool: spec.name,
-          words: 'a person did not allow it',
-          exhaustion: null,
-        });
-        const tokens = chargeText(nodeId, text);
-        slot.text = text;
-        update({
-          outcome: 'refused',
-          code: 'approval-denied',
-          resultHead: text.slice(0, RESULT_HEAD),
-          tokens,
-          endedMs: now(),
-        });
-        return text;
+      const allowed = await approved(slot.call, signal);
+      if (!allowed || signal.aborted) {
+        giveBack(one);
+        ports.breakers.drop(spec.upstream);
+        const words = signal.aborted ? 'not run: the run was stopped' : 'not run: a person did not allow it';
+        const code = signal.aborted ? 'cancelled' : 'approval-denied';
+        refuse(one.index, { code, tool: spec.name, words, exhaustion: null });
+        return null;
       }
       update({ outcome: 'running' });
     }
-    const ran = one.cached === null ? await attempts(nodeId, one, signal) : null;
-    const output = one.cached ?? ran?.answer.text ?? textOf('');
+    const ran = cached === null ? await attempts(nodeId, one, signal) : null;
+    const output = cached ?? ran?.answer.text ?? textOf('');
     const failed = ran !== null && ran.answer.failed;
-    if (ran !== null && !failed && settings.cache && spec.cacheable && cache.size < CACHE_ENTRIES_MAX) {
-      cache.set(cacheKey(one.tool, one.fingerprint), output);
-    }
+    if (ran !== null && !failed && isCached(one.tool)) cache.put(cacheKey(one.tool, one.args), output);
     const shown = await shownOf(nodeId, output, spec.keep);
     const note = one.warning === null ? '' : `\n[note: ${one.warning}]`;
     slot.text = `${shown.text}${note}`;
-    const tokens = ports.tokensOf(slot.text, shown.bytes);
-    const nanoDollars = ran?.nanoDollars ?? 0;
+    const tokens = ports.tokensOf(slot.text, shown.bytes + utf8Bytes(note));
     tree.settle(one.hold, {
       calls: 1,
       tokens: settings.chargeResults ? tokens : 0,
-      nanoDollars: ran === null ? 0 : ran.firstNanoDollars,
+      nanoDollars: ran?.firstNanoDollars ?? 0,
     });
     slot.shown = { tool: spec.name, text: shown.text, polls: spec.polls };
     update({
-      outcome: one.cached !== null ? 'cached' : failed ? 'failed' : 'done',
-      code: failed ? (ran.timedOut ? 'timeout' : 'tool-failed') : null,
+      outcome: ran === null ? 'cached' : failed ? 'failed' : 'done',
+      code: ran !== null && failed ? codeOf(ran) : null,
       resultHead: shown.text.slice(0, RESULT_HEAD),
       outputBytes: output.bytes as Bytes,
       shownBytes: bytes(shown.bytes),
       handle: shown.handle,
       tokens,
-      nanoDollars,
+      nanoDollars: ran?.nanoDollars ?? 0,
       attempts: ran?.attempts ?? 0,
       endedMs: now(),
     });
-    return `${output.bytes === output.head.length ? '' : `${output.bytes} bytes: `}${output.head}`;
+    return stateTextOf(output);
   }
 
-  interface Ran {
-    readonly answer: ToolAnswer;
-    readonly attempts: number;
-    readonly timedOut: boolean;
-    /** All attempts together; the first is settled with the call's own hold. */
-    readonly nanoDollars: number;
-    readonly firstNanoDollars: number;
-  }
-
-  /** The one retry layer. Every attempt is paid: the first by the call's hold, each further one by a hold of its own. */
   async function attempts(nodeId: string, one: Admitted, signal: CancelSignal): Promise<Ran> {
-    const { spec } = one.tool;
-    let total = 0;
-    let first = 0;
-    for (let attempt = 1; ; attempt += 1) {
-      const { answer, timedOut } = await invoke(nodeId, one, attempt, signal);
-      const cost = answer.nanoDollars ?? spec.nanoDollarsWorst;
-      total += cost;
-      if (attempt === 1) first = cost;
-      ports.breakers.report(spec.upstream, answer.failed && answer.retryable, ports.nowMs());
-      if (answer.lease !== null) keepLease(nodeId, spec.name, one.ask.id, answer.lease);
-      const again =
-        answer.failed &&
-        answer.retryable &&
-        attempt < spec.attemptsMax &&
-        !signal.aborted &&
-        ports.breakers.admit(spec.upstream, ports.nowMs()) === null;
-      const result = { answer, attempts: attempt, timedOut, nanoDollars: total, firstNanoDollars: first };
-      if (!again) return result;
-      const amounts = { calls: 1, tokens: 0, nanoDollars: spec.nanoDollarsWorst };
-      const hold = tree.hold(nodeId, amounts, ports.nowMs());
-      if (!hold.ok) return result;
-      // Settled at once at its worst case: what it really costs is known only after it, and is then given back.
-      tree.settle(hold.value, amounts);
-    }
+    const { tool, args, ask } = one;
+    let hasLease = false;
+    const keep = (what: string, release: (() => Promise<void>) | null): void => {
+      hasLease = true;
+      leases.keep({ nodeId, tool: tool.spec.name, callId: ask.id, what, release });
+    };
+    const ran = await runAttempts(
+      { nodeId, tool, args, signal },
+      { ...ports, onLease: (lease) => keep(lease.what, () => lease.release()) },
+    );
+    // It says that it leaves something behind, but not how to end it; after a time-out it may have.
+    const mayGoOn = tool.spec.sideEffect && (!ran.answer.failed || ran.ending !== 'answered');
+    if (mayGoOn && !hasLease) keep(`${tool.spec.name} ${canonicalText(args).slice(0, RESULT_HEAD)}`, null);
+    return ran;
   }
 
-  /** One attempt with a time limit that holds also for a tool that does not listen. */
-  async function invoke(
-    nodeId: string,
-    one: Admitted,
-    attempt: number,
-    signal: CancelSignal,
-  ): Promise<{ readonly answer: ToolAnswer; readonly timedOut: boolean }> {
-    const { spec } = one.tool;
-    const own = createCancel();
-    const release = signal.onAbort(() => own.cancel(signal.reason ?? 'person'));
-    const treeMs = tree.timeLeftMs(nodeId, ports.nowMs());
-    const limitMs = Math.max(1, Math.min(spec.timeoutMs, treeMs ?? Infinity));
-    let timedOut = false;
-    let takeBack = (): void => undefined;
-    const over = new Promise<ToolAnswer>((resolve) => {
-      const give = (words: string): void => resolve(failedAnswer(words));
-      takeBack = ports.after(limitMs, () => {
-        timedOut = true;
-        own.cancel('timeout');
-        give(`${spec.name} did not answer within ${limitMs} ms`);
-      });
-      own.signal.onAbort(() => {
-        if (!timedOut) give(`${spec.name} was stopped`);
-      });
+  /** A person who does not answer in the time that the agent has left has not allowed it. */
+  function approved(call: GatewayCall, signal: CancelSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const leftMs = tree.timeLeftMs(call.nodeId, ports.nowMs());
+      const takeBack = leftMs === null ? (): void => undefined : ports.after(leftMs, () => answer(false));
+      const release = signal.onAbort(() => resolve(false));
+      const answer = (allowed: boolean): void => {
+        takeBack();
+        release();
+        resolve(allowed);
+      };
+      void (async () => ports.approve(call))().then(answer, () => answer(false));
     });
-    try {
-      const asked = one.tool
-        .invoke(one.args, { signal: own.signal, attempt, nodeId })
-        .catch((error: unknown) =>
-          failedAnswer(`${spec.name} failed: ${error instanceof Error ? error.message : String(error)}`),
-        );
-      const answer = await Promise.race([asked, over]);
-      return { answer: timedOut ? { ...answer, failed: true, retryable: true } : answer, timedOut };
-    } finally {
-      takeBack();
-      release();
-    }
+  }
+
+  /** What was held for a call that does not run. */
+  function giveBack(one: Admitted): void {
+    tree.settle(one.hold, { calls: 0, tokens: 0, nanoDollars: 0 });
+    guards.notRun(one.guarded);
+    callsByTool.set(one.ask.name, Math.max(0, (callsByTool.get(one.ask.name) ?? 0) - 1));
   }
 
   async function delegateTo(
     nodeId: string,
     ask: ToolAsk,
     index: number,
-    args: Json,
+    guarded: GuardedCall,
     slots: Slot[],
     signal: CancelSignal,
     refuse: (index: number, refusal: Refusal) => void,
-  ): Promise<boolean> {
+  ): Promise<{ readonly ok: boolean; readonly stop: EndReason | null }> {
     const slot = slots[index];
     must(ports.delegate !== null && slot !== undefined, 'a delegation has its slot');
     slot.call = {
       ...slot.call,
       outcome: 'running',
-      argumentsHead: canonicalText(args).slice(0, ARGUMENTS_HEAD),
+      argumentsHead: canonicalText(guarded.args).slice(0, ARGUMENTS_HEAD),
       startedMs: now(),
     };
     ports.onCall(slot.call);
-    const answer = await ports.delegate.run(nodeId, args, { signal });
+    const answer = await ports.delegate.run(nodeId, guarded.args, { signal });
     if (!answer.ok) {
+      guards.notRun(guarded);
       refuse(index, { code: answer.code, tool: ask.name, words: answer.words, exhaustion: answer.exhaustion });
-      return false;
+      const trip = answer.code === 'broken-arguments' ? guards.broken(guarded) : null;
+      if (trip !== null) tell(trip);
+      return { ok: false, stop: trip?.stage === 'stop' ? stopOf(trip) : null };
     }
     const shown = await shownOf(nodeId, textOf(answer.text), 'head');
     slot.text = shown.text;
@@ -527,7 +497,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
       endedMs: now(),
     };
     ports.onCall(slot.call);
-    return true;
+    return { ok: true, stop: null };
   }
 
   async function shownOf(
@@ -539,7 +509,8 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     const isOver = cap !== null && output.bytes > cap;
     const isPart = output.handle !== null;
     if (!isOver && !isPart) return { text: output.head, bytes: output.bytes, handle: null };
-    const handle = output.handle ?? (await ports.blobs.put(output));
+    // Where it cannot be stored it is still cut: the rest of it is lost, and the run is not.
+    const handle = output.handle ?? (await (async () => ports.blobs.put(output))().catch(() => 'not-stored'));
     const shown = capOutput(output, cap, keep, () => handle);
     return { text: shown.text, bytes: shown.bytes, handle: shown.wasCut ? handle : null };
   }
@@ -551,49 +522,64 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     return tokens;
   }
 
-  function keepLease(
-    nodeId: string,
-    tool: string,
-    callId: string,
-    { what, release }: NonNullable<ToolAnswer['lease']>,
-  ): void {
-    const lease: Lease = {
-      id: `${callId}/lease`,
-      nodeId,
-      tool,
-      what: what.slice(0, 500),
-      openedMs: now(),
-      state: 'open',
-    };
-    leases.set(lease.id, { lease, release });
-    ports.onLease(lease);
-  }
-
   const now = (): Milliseconds => milliseconds(Math.max(0, Math.round(ports.nowMs())));
   const tell = (trip: Trip): void => ports.onTrip({ ...trip, atMs: now() });
-  const cacheKey = (tool: Tool, fingerprint: string): string => `${fingerprint} ${tool.spec.authorisation}`;
+  const isCached = (tool: Tool): boolean => settings.cache && tool.spec.cacheable && !tool.spec.sideEffect;
+  const cachedOf = (tool: Tool, args: Json): ToolText | null =>
+    isCached(tool) ? cache.get(cacheKey(tool, args)) : null;
+  /** All of the arguments: what the guards leave out of a call may still be what is asked for. */
+  const cacheKey = ({ spec }: Tool, args: Json): string =>
+    `${callFingerprint({ tool: spec.name, args }, [], ports.sha256)} ${spec.authorisation}`;
 
-  return {
-    step,
-    async releaseLeases() {
-      for (const [id, entry] of leases) {
-        if (entry.lease.state !== 'open') continue;
-        const state = await entry.release().then(
-          () => 'released' as const,
-          () => 'failed' as const,
-        );
-        const lease: Lease = { ...entry.lease, state };
-        leases.set(id, { ...entry, lease });
-        ports.onLease(lease);
-      }
-      return [...leases.values()].filter(({ lease }) => lease.state !== 'released').length;
-    },
-    leases: () => [...leases.values()].map(({ lease }) => lease),
-  };
+  return { step, releaseLeases: () => leases.releaseAll(), leases: () => leases.all() };
 }
 
-function failedAnswer(words: string): ToolAnswer {
-  return { text: textOf(words), nanoDollars: null, failed: true, retryable: true, lease: null };
+/** Text to arguments, or what is wrong with them in words. */
+function readArguments(
+  text: string,
+  tool: Tool | undefined,
+): { readonly ok: true; readonly args: Json } | { readonly ok: false; readonly words: string } {
+  if (text.length > ARGUMENTS_MAX) return { ok: false, words: `the arguments are over ${ARGUMENTS_MAX} characters` };
+  const parsed = parseJson(text.trim() === '' ? '{}' : text);
+  if (!parsed.ok) return { ok: false, words: `the arguments are no JSON (${parsed.fault})` };
+  if (parsed.lossy) return { ok: false, words: 'a whole number is too large to be read exactly: send it as a text' };
+  let wrong: string | null;
+  try {
+    wrong = tool?.spec.check(parsed.value) ?? null;
+  } catch {
+    wrong = 'the arguments cannot be checked against what the tool says of them';
+  }
+  return wrong === null ? { ok: true, args: parsed.value } : { ok: false, words: wrong };
+}
+
+/** What the state of a call is told by: all of the output, or what stands for all of it. */
+function stateTextOf({ bytes: size, head, tail, digest }: ToolText): string {
+  return size === utf8Bytes(head) ? head : `${size} bytes: ${digest ?? ''}\n${head}\n${tail}`;
+}
+
+function codeOf({ answer, ending }: Ran): GatewayCode {
+  if (ending === 'cancelled') return 'cancelled';
+  return ending === 'answered' ? (answer.code ?? 'tool-failed') : 'timeout';
+}
+
+/** Bounded in entries and in characters; what was put in first makes room. */
+function createCache(): { get(key: string): ToolText | null; put(key: string, text: ToolText): void } {
+  const entries = new Map<string, ToolText>();
+  const sizeOf = ({ head, tail }: ToolText): number => head.length + tail.length;
+  let size = 0;
+  return {
+    get: (key) => entries.get(key) ?? null,
+    put(key, text) {
+      if (entries.has(key) || sizeOf(text) > CACHE_CHARACTERS_MAX) return;
+      entries.set(key, text);
+      size += sizeOf(text);
+      for (const [old, { head, tail }] of entries) {
+        if (entries.size <= CACHE_ENTRIES_MAX && size <= CACHE_CHARACTERS_MAX) break;
+        entries.delete(old);
+        size -= head.length + tail.length;
+      }
+    },
+  };
 }
 
 function freshCall(nodeId: string, step: number, ask: ToolAsk, index: number, atMs: number): GatewayCall {

@@ -38,7 +38,8 @@ export function readBlobTool(blobs: Blobs, tree: BudgetTree, outputTokensMax: nu
       const cap = tree.node(nodeId).limits.outputBytes ?? PAGE_BYTES_DEFAULT;
       const page = await blobs.read(String(fields.get('handle')), offset, Math.max(1, cap - NOTE_BYTES));
       const done = { nanoDollars: 0, retryable: false, lease: null };
-      if (page === null) return { ...done, text: textOf('There is no such handle in this run.'), failed: true };
+      if (page === null)
+        return { ...done, text: textOf('There is no such handle in this run.'), failed: true, code: 'unknown-handle' };
       const note =
         page.nextOffset === null
           ? `\n[end of ${page.bytes} bytes]`

@@ -1,5 +1,5 @@
 /** What the gateway needs of a tool. Everything a tool says of itself, and everything it gives back, is hostile text. */
-import type { ToolRule } from '../../contract/agents.ts';
+import type { GatewayCode, ToolRule } from '../../contract/agents.ts';
 import type { Json } from '../guards/canonical.ts';
 import type { CancelSignal } from '../ports.ts';
 import { utf8Bytes } from '../utf8.ts';
@@ -43,6 +43,8 @@ export interface ToolAnswer {
   readonly retryable: boolean;
   /** Something that goes on after the call: what it is, and how it is ended. */
   readonly lease: { readonly what: string; release(): Promise<void> } | null;
+  /** What kind of failure it was, where the tool is one of the gateway's own. */
+  readonly code?: GatewayCode;
 }
 
 /** A text in memory, or one that was stored while it came in: `head` and `tail` are all that is ever looked at. */
@@ -54,6 +56,8 @@ export interface ToolText {
   readonly tail: string;
   /** Where all of it is, when it is not all in `head`. */
   readonly handle: string | null;
+  /** Hash of all of it, where it is not all in `head`: two outputs that differ only behind it are told apart by this. */
+  readonly digest?: string;
 }
 
 /** The most of an output that is held in memory. */
@@ -88,7 +92,10 @@ export function withRule(tool: Tool, rule: ToolRule | undefined): Tool {
   if (rule === undefined) return tool;
   const { spec } = tool;
   return {
-    invoke: (args, about) => tool.invoke(args, about),
+    async invoke(args, about) {
+      const answer = await tool.invoke(args, about);
+      return rule.nanoDollars === undefined ? answer : { ...answer, nanoDollars: rule.nanoDollars };
+    },
     spec: {
       ...spec,
       nanoDollarsWorst: rule.nanoDollarsWorst ?? rule.nanoDollars ?? spec.nanoDollarsWorst,

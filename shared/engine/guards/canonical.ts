@@ -139,18 +139,34 @@ function take(reader: Reader, mark: string): boolean {
   return true;
 }
 
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
+/** Walked by hand: an expression over a text of megabytes would use up the stack. */
 function readString(reader: Reader): string {
-  STRING.lastIndex = reader.at;
-  const found = STRING.exec(reader.text);
-  if (found === null) throw fault(reader, 'NOT_JSON');
-  const value = JSON.parse(found[0]) as string;
+  const { text, at: from } = reader;
+  if (text.charAt(from) !== '"') throw fault(reader, 'NOT_JSON');
+  let at = from + 1;
+  for (;;) {
+    const unit = text.charCodeAt(at);
+    // Past the end it is no number, and the comparison is false as well.
+    if (!(unit >= 0x20)) throw fault(reader, 'NOT_JSON');
+    if (unit === QUOTE) break;
+    if (unit === BACKSLASH) {
+      ESCAPE.lastIndex = at;
+      const escape = ESCAPE.exec(text);
+      if (escape === null) throw fault(reader, 'NOT_JSON');
+      at += escape[0].length;
+    } else at += 1;
+  }
+  const value = JSON.parse(text.slice(from, at + 1)) as string;
   if (!value.isWellFormed()) throw fault(reader, 'LONE_SURROGATE');
-  reader.at += found[0].length;
+  reader.at = at + 1;
   return value;
 }
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 
 function readNumber(reader: Reader): number {
   NUMBER.lastIndex = reader.at;

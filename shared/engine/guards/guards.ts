@@ -4,7 +4,6 @@
  * them can be stored and taken up again.
  */
 import type { GuardName, GuardSettings, GuardTrip } from '../../contract/agents.ts';
-import { must } from '../must.ts';
 import type { Json } from './canonical.ts';
 import { type Sha256, callFingerprint, stateHash } from './fingerprint.ts';
 import { addShingles } from './shingles.ts';
@@ -30,6 +29,8 @@ export interface StepText {
 export interface Guards {
   /** Before a call runs. A trip of the stage `warn` lets it run. */
   before(call: GuardedCall): { readonly fingerprint: string; readonly trip: Trip | null };
+  /** It was let through here and then did not run after all: it does not count as a call. */
+  notRun(call: GuardedCall): void;
   /** After it ran: its state counts now. */
   after(call: GuardedCall, result: string): { readonly stateHash: string; readonly trip: Trip | null };
   /** Arguments that could not be read, or did not fit the schema. */
@@ -45,42 +46,56 @@ export interface Guards {
 
 export interface GuardsSnapshot {
   readonly nodes: readonly (readonly [nodeId: string, state: NodeSnapshot])[];
+  /** Phrases that any agent saw, where they count for the tree as a whole. */
+  readonly treeSeen: readonly string[];
 }
 interface NodeSnapshot {
-  readonly states: readonly (readonly [string, readonly string[]])[];
-  readonly calls: readonly (readonly [string, readonly string[]])[];
-  readonly trail: readonly string[];
+  readonly states: readonly (readonly [string, number, readonly string[]])[];
+  readonly calls: readonly (readonly [string, number, readonly string[]])[];
+  readonly trail: readonly TrailState[];
   readonly trips: readonly (readonly [string, number])[];
-  readonly blocked: readonly string[];
+  readonly blocked: readonly (readonly [string, GuardName])[];
   readonly broken: readonly (readonly [string, number])[];
   readonly noProgress: number;
   readonly seen: readonly string[];
 }
 
+/** How often, and the last calls that it was. */
+interface Seen {
+  count: number;
+  readonly ids: string[];
+}
+
+interface TrailState {
+  readonly hash: string;
+  readonly id: string;
+  readonly fingerprint: string;
+  readonly polls: boolean;
+}
+
 interface NodeState {
-  /** State hash -> ids of the calls that had it. */
-  readonly states: Map<string, string[]>;
-  /** Call fingerprint -> ids of the calls that ran. */
-  readonly calls: Map<string, string[]>;
+  /** By state hash. */
+  readonly states: Map<string, Seen>;
+  /** By call fingerprint: calls that ran. */
+  readonly calls: Map<string, Seen>;
   /** The last states, for cycles. */
-  trail: { readonly hash: string; readonly id: string; readonly fingerprint: string }[];
+  trail: readonly TrailState[];
   /** `guard tool` -> how often it fired. */
   readonly trips: Map<string, number>;
-  /** Fingerprints that are not run again. */
-  readonly blocked: Set<string>;
+  /** Fingerprints that are not run again, and the guard that said so. */
+  readonly blocked: Map<string, GuardName>;
   readonly broken: Map<string, number>;
   noProgress: number;
   readonly seen: Set<string>;
 }
 
 const IDS_KEPT_MAX = 100;
+/** The ones that were quiet longest are forgotten first: a loop is never among them. */
 const HASHES_MAX = 20_000;
 
 export function createGuards(settings: GuardSettings, sha256: Sha256, restored?: GuardsSnapshot): Guards {
   const nodes = new Map<string, NodeState>((restored?.nodes ?? []).map(([id, state]) => [id, restoredNode(state)]));
-  const treeSeen = new Set<string>(
-    settings.noProgress?.scope === 'tree' ? [...nodes.values()].flatMap((one) => [...one.seen]) : [],
-  );
+  const treeSeen = new Set<string>(restored?.treeSeen ?? []);
 
   const stateOf = (nodeId: string): NodeState => {
     const known = nodes.get(nodeId);
@@ -90,7 +105,7 @@ export function createGuards(settings: GuardSettings, sha256: Sha256, restored?:
       calls: new Map(),
       trail: [],
       trips: new Map(),
-      blocked: new Set(),
+      blocked: new Map(),
       broken: new Map(),
       noProgress: 0,
       seen: new Set(),
@@ -117,8 +132,8 @@ export function createGuards(settings: GuardSettings, sha256: Sha256, restored?:
   function identical(node: NodeState, call: GuardedCall, fingerprint: string): Trip | null {
     if (settings.identicalCalls === null) return null;
     const limit = call.polls ? settings.identicalCalls.pollingLimit : settings.identicalCalls.limit;
-    const ran = node.calls.get(fingerprint) ?? [];
-    const count = ran.length + 1;
+    const ran = node.calls.get(fingerprint) ?? NEVER;
+    const count = ran.count + 1;
     if (count <= limit) return null;
     // The call over the limit never runs, so its ladder begins at the second rung.
     const stage = stageOf(node, 'identical-calls', call.tool);
@@ -130,7 +145,7 @@ export function createGuards(settings: GuardSettings, sha256: Sha256, restored?:
       count,
       limit,
       hash: fingerprint,
-      calls: ran.slice(-IDS_KEPT_MAX),
+      calls: [...ran.ids],
       text: `loop: ${call.tool} called ${count} times with identical arguments`,
     };
   }
@@ -146,8 +161,10 @@ export function createGuards(settings: GuardSettings, sha256: Sha256, restored?:
         !tail.every((one, index) => index < period || one.hash === tail[index - period]?.hash)
       )
         continue;
+      // A round that asks whether something has changed is no loop while it has not.
+      if (tail.some(({ polls }) => polls)) return null;
       const stage = stageOf(node, 'cycle', call.tool);
-      if (stage !== 'warn') for (const { fingerprint } of tail.slice(0, period)) node.blocked.add(fingerprint);
+      if (stage !== 'warn') for (const { fingerprint } of tail.slice(0, period)) node.blocked.set(fingerprint, 'cycle');
       // What was told once is not told again for every state that continues it.
       node.trail = [];
       return {
@@ -165,25 +182,28 @@ export function createGuards(settings: GuardSettings, sha256: Sha256, restored?:
     return null;
   }
 
+  /** A tool that waits may find the same for as long as it may ask at all. */
+  const pollingRepeats = (maxRepeats: number): number =>
+    settings.identicalCalls === null ? Infinity : Math.max(maxRepeats, settings.identicalCalls.pollingLimit);
+
   function sameState(node: NodeState, call: GuardedCall, hash: string, fingerprint: string): Trip | null {
     if (settings.stateHash === null) return null;
-    const { maxRepeats } = settings.stateHash;
-    const calls = node.states.get(hash) ?? [];
-    const isOver = calls.length > maxRepeats;
-    if (!isOver && (calls.length !== maxRepeats || maxRepeats === 0 || settings.ladder !== 'warn-block-stop'))
-      return null;
+    const maxRepeats = call.polls ? pollingRepeats(settings.stateHash.maxRepeats) : settings.stateHash.maxRepeats;
+    const { count, ids } = node.states.get(hash) ?? NEVER;
+    const isOver = count > maxRepeats;
+    if (!isOver && (count !== maxRepeats || maxRepeats === 0 || settings.ladder !== 'warn-block-stop')) return null;
     const stage = !isOver ? 'warn' : settings.ladder === 'block' ? 'block' : 'stop';
-    if (stage === 'block') node.blocked.add(fingerprint);
+    if (stage === 'block') node.blocked.set(fingerprint, 'state-hash');
     return {
       nodeId: call.nodeId,
       guard: 'state-hash',
       stage,
       tool: call.tool,
-      count: calls.length,
+      count,
       limit: maxRepeats,
       hash,
-      calls: calls.slice(-IDS_KEPT_MAX),
-      text: `loop: ${call.tool} with these arguments gave this result ${calls.length} times`,
+      calls: [...ids],
+      text: `loop: ${call.tool} with these arguments gave this result ${count} times`,
     };
   }
 
@@ -192,9 +212,10 @@ export function createGuards(settings: GuardSettings, sha256: Sha256, restored?:
       const node = stateOf(call.nodeId);
       const fingerprint = callFingerprint(call, ignoredOf(call.tool), sha256);
       if (isExempt(call.tool)) return { fingerprint, trip: null };
-      if (node.blocked.has(fingerprint)) {
-        const guard = 'cycle';
+      const guard = node.blocked.get(fingerprint);
+      if (guard !== undefined) {
         const stage = stageOf(node, guard, call.tool);
+        const ran = node.calls.get(fingerprint) ?? NEVER;
         return {
           fingerprint,
           trip: {
@@ -202,10 +223,10 @@ export function createGuards(settings: GuardSettings, sha256: Sha256, restored?:
             guard,
             stage: stage === 'warn' ? 'block' : stage,
             tool: call.tool,
-            count: (node.calls.get(fingerprint)?.length ?? 0) + 1,
-            limit: settings.cycles?.repeats ?? 0,
+            count: ran.count + 1,
+            limit: (guard === 'cycle' ? settings.cycles?.repeats : settings.stateHash?.maxRepeats) ?? 0,
             hash: fingerprint,
-            calls: (node.calls.get(fingerprint) ?? []).slice(-IDS_KEPT_MAX),
+            calls: [...ran.ids],
             text: `loop: ${call.tool} with these arguments belongs to a loop that was stopped`,
           },
         };
@@ -213,6 +234,14 @@ export function createGuards(settings: GuardSettings, sha256: Sha256, restored?:
       const trip = identical(node, call, fingerprint);
       if (trip === null) remember(node.calls, fingerprint, call.id);
       return { fingerprint, trip };
+    },
+    notRun(call) {
+      if (isExempt(call.tool)) return;
+      const seen = stateOf(call.nodeId).calls.get(callFingerprint(call, ignoredOf(call.tool), sha256));
+      const at = seen?.ids.lastIndexOf(call.id) ?? -1;
+      if (seen === undefined || at < 0) return;
+      seen.ids.splice(at, 1);
+      seen.count -= 1;
     },
     after(call, result) {
       const node = stateOf(call.nodeId);
@@ -223,7 +252,7 @@ export function createGuards(settings: GuardSettings, sha256: Sha256, restored?:
       const fingerprint = callFingerprint(call, ignored, sha256);
       remember(node.states, hash, call.id);
       const longest = settings.cycles === null ? 0 : settings.cycles.periodMax * settings.cycles.repeats;
-      node.trail = [...node.trail, { hash, id: call.id, fingerprint }].slice(-Math.max(1, longest));
+      node.trail = [...node.trail, { hash, id: call.id, fingerprint, polls: call.polls }].slice(-Math.max(1, longest));
       return { stateHash: hash, trip: sameState(node, call, hash, fingerprint) ?? cycleOf(node, call) };
     },
     broken(call) {
@@ -280,25 +309,31 @@ export function createGuards(settings: GuardSettings, sha256: Sha256, restored?:
       };
       return { newShingles: sums.fresh, noProgress: node.noProgress, trip };
     },
-    snapshot: () => ({ nodes: [...nodes].map(([id, node]) => [id, snapshotOf(node)]) }),
+    snapshot: () => ({ nodes: [...nodes].map(([id, node]) => [id, snapshotOf(node)]), treeSeen: [...treeSeen] }),
   };
 }
 
-function remember(map: Map<string, string[]>, hash: string, id: string): void {
-  const ids = map.get(hash);
-  if (ids !== undefined) {
-    ids.push(id);
-    return;
-  }
-  must(map.size < HASHES_MAX, 'a run ends before its guards forget');
-  map.set(hash, [id]);
+const NEVER: Seen = { count: 0, ids: [] };
+
+function remember(map: Map<string, Seen>, hash: string, id: string): void {
+  const seen = map.get(hash) ?? { count: 0, ids: [] };
+  seen.count += 1;
+  seen.ids.push(id);
+  if (seen.ids.length > IDS_KEPT_MAX) seen.ids.shift();
+  // The last one heard of stands last.
+  map.delete(hash);
+  map.set(hash, seen);
+  const oldest = map.keys().next().value;
+  if (map.size > HASHES_MAX && oldest !== undefined) map.delete(oldest);
 }
 
 function snapshotOf(node: NodeState): NodeSnapshot {
+  const seenOf = (map: Map<string, Seen>): (readonly [string, number, readonly string[]])[] =>
+    [...map].map(([hash, { count, ids }]) => [hash, count, [...ids]]);
   return {
-    states: [...node.states],
-    calls: [...node.calls],
-    trail: node.trail.map(({ hash, id, fingerprint }) => `${hash} ${fingerprint} ${id}`),
+    states: seenOf(node.states),
+    calls: seenOf(node.calls),
+    trail: [...node.trail],
     trips: [...node.trips],
     blocked: [...node.blocked],
     broken: [...node.broken],
@@ -308,15 +343,14 @@ function snapshotOf(node: NodeState): NodeSnapshot {
 }
 
 function restoredNode(state: NodeSnapshot): NodeState {
+  const seenOf = (entries: NodeSnapshot['calls']): Map<string, Seen> =>
+    new Map(entries.map(([hash, count, ids]) => [hash, { count, ids: [...ids] }]));
   return {
-    states: new Map(state.states.map(([hash, ids]) => [hash, [...ids]])),
-    calls: new Map(state.calls.map(([hash, ids]) => [hash, [...ids]])),
-    trail: state.trail.map((line) => {
-      const [hash = '', fingerprint = '', id = ''] = line.split(' ');
-      return { hash, fingerprint, id };
-    }),
+    states: seenOf(state.states),
+    calls: seenOf(state.calls),
+    trail: [...state.trail],
     trips: new Map(state.trips),
-    blocked: new Set(state.blocked),
+    blocked: new Map(state.blocked),
     broken: new Map(state.broken),
     noProgress: state.noProgress,
     seen: new Set(state.seen),
