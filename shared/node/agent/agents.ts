@@ -1,0 +1,356 @@
+/**
+ * Agent runs of a process: starts them on a script or on a server's model, tells screens what happens at a bearable rate, asks a
+ * person where a call has to be allowed, keeps runs in the store. Decides nothing about budgets, guards or calls.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import {
+  type AgentRun,
+  type AgentRunId,
+  type AgentRunView,
+  type AgentTask,
+  type Approval,
+  type GatewayCall,
+  type ToolInventory,
+} from '../../contract/agents.ts';
+import { type Result, denied, ok } from '../../contract/denials.ts';
+import type { EngineEvent } from '../../contract/events.ts';
+import { engineModel } from '../../engine/agent/engine-model.ts';
+import type { AgentModel, TranscriptEntry } from '../../engine/agent/model.ts';
+import { partialText } from '../../engine/agent/prompts.ts';
+import { type RunChange, type RunSettings, type RunningAgents, startAgentRun } from '../../engine/agent/run.ts';
+import { type VirtualTime, createVirtualTime } from '../../engine/agent-lab/virtual-time.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { estimateText } from '../../engine/estimate/estimate.ts';
+import type { Breakers } from '../../engine/gateway/breaker.ts';
+import { wordRefusal } from '../../engine/gateway/refusal.ts';
+import { type Tool, withRule } from '../../engine/gateway/tool.ts';
+import type { Clock } from '../../engine/ports.ts';
+import { type BlobFolder, createBlobFolder } from './blob-folder.ts';
+
+/** What a script brings with it: its model, and what is known of its run to the token. */
+export interface Scenario {
+  model(about: { sleep(durationMs: number): Promise<void> }): AgentModel;
+  readonly rootName: string;
+  /** null = the task's own. */
+  readonly settings: RunSettings | null;
+  /** Figures of the scenario itself; left out = estimates. */
+  readonly figures?: {
+    baseTokens(prompt: string): number;
+    tokensOf(text: string, textBytes: number): number;
+    wordRefusal?: Parameters<typeof startAgentRun>[2]['wordRefusal'];
+    wordPartial?: Parameters<typeof startAgentRun>[2]['wordPartial'];
+    handleOf?: (text: { readonly head: string }) => string;
+  };
+}
+
+export interface AgentWorld {
+  /** The scenario behind `script:NAME` for this task; null = there is none of that name. */
+  scenario(name: string, task: AgentTask): Scenario | null;
+  /** Tools of the task's sets and MCP servers. `close` ends what was started for them. */
+  tools(
+    task: AgentTask,
+    about: { sleep(durationMs: number): Promise<void>; readonly blobs: BlobFolder },
+  ): Promise<Result<{ readonly tools: readonly Tool[]; readonly problems: readonly string[]; close(): Promise<void> }>>;
+}
+
+export interface AgentStore {
+  saveAgentRun(view: AgentRunView, restart: string | null): Result<null>;
+  agentRun(id: AgentRunId): AgentRunView | null;
+  agentRuns(limit: number): AgentRun[];
+  removeAgentRun(id: AgentRunId): Result<null>;
+  /** Runs that were running when the process ended become `interrupted`. */
+  interruptAgentRuns(): Result<number>;
+}
+
+export interface Agents {
+  start(task: AgentTask): Promise<Result<{ readonly runId: AgentRunId }>>;
+  /** Resolves with the run's end; null = no such run is under way. */
+  ended(runId: AgentRunId): Promise<AgentRunView> | null;
+  cancel(runId: AgentRunId, nodeId: string | null): Result<Record<string, never>>;
+  view(runId: AgentRunId): AgentRunView | null;
+  list(limit: number): { readonly runs: AgentRun[]; readonly approvals: Approval[] };
+  transcript(runId: AgentRunId, nodeId: string): readonly TranscriptEntry[] | null;
+  blob(runId: AgentRunId, handle: string, offset: number): ReturnType<BlobFolder['read']>;
+  approve(id: string, allow: boolean): Result<Record<string, never>>;
+  inventory(task: AgentTask): Promise<Result<{ readonly tools: ToolInventory; readonly problems: readonly string[] }>>;
+  remove(runId: AgentRunId): Promise<Result<Record<string, never>>>;
+  stop(): Promise<void>;
+}
+
+export interface AgentsOptions {
+  readonly engine: Pick<Engine, 'open' | 'cancel'>;
+  readonly store: AgentStore;
+  readonly world: AgentWorld;
+  readonly breakers: Breakers;
+  readonly clock: Clock;
+  readonly emit: (event: EngineEvent) => void;
+  readonly home: { readonly folder: string };
+  /** Real milliseconds of watching for one second of a script; 0 = as fast as it goes. */
+  pace(): number;
+  isSimulated(): boolean;
+}
+
+const RUNS_MAX = 8;
+const FRAME_MS = 100;
+const SAVE_EVERY_MS = 2_000;
+const BLOB_PAGE_BYTES = 64_000;
+
+interface Open {
+  readonly run: RunningAgents;
+  readonly blobs: BlobFolder;
+  readonly done: Promise<AgentRunView>;
+}
+
+export function createAgents(options: AgentsOptions): Agents {
+  const { store, world, emit, clock } = options;
+  const open = new Map<AgentRunId, Open>();
+  /** Of runs that ended since the start: their outputs are still there. */
+  const blobFolders = new Map<AgentRunId, BlobFolder>();
+  const transcripts = new Map<AgentRunId, RunningAgents>();
+  const approvals = new Map<string, { readonly approval: Approval; answer(allow: boolean): void }>();
+  let stopping = false;
+
+  async function start(task: AgentTask): Promise<Result<{ runId: AgentRunId }>> {
+    if (stopping) return denied('cancelled', 'The console is closing.');
+    if (open.size >= RUNS_MAX) {
+      return denied('busy', `${RUNS_MAX} agent runs are under way.`, { next: 'Wait for one to end, or stop one.' });
+    }
+    const script = /^script:(.+)$/.exec(task.model)?.[1] ?? null;
+    const scenario = script === null ? null : world.scenario(script, task);
+    if (script !== null && scenario === null) {
+      return denied('bad-input', `There is no script ${script}.`, { field: 'model', next: 'Choose one of the list.' });
+    }
+    const runId = `agents_${Date.now().toString(36)}${randomBytes(8).toString('hex')}` as AgentRunId;
+    const time = scenario === null ? realTime() : virtualTime(options.pace);
+    const blobs = createBlobFolder(join(options.home.folder, 'agent-outputs', runId), scenario?.figures?.handleOf);
+    const found = await world.tools(task, { sleep: time.sleep, blobs });
+    if (!found.ok) {
+      await blobs.remove();
+      return found;
+    }
+    const tools = found.value.tools.map((tool) => withRule(tool, task.toolRules[tool.spec.name]));
+    const frames = createFrames(() => tellRun(runId));
+    const figures = scenario?.figures;
+    const run = startAgentRun(
+      runId,
+      task,
+      {
+        nowMs: time.nowMs,
+        after: time.after,
+        breakers: options.breakers,
+        blobs,
+        sha256: (text) => createHash('sha256').update(text).digest('hex'),
+        tokensOf: figures?.tokensOf ?? tokensEstimated,
+        baseTokens: figures?.baseTokens ?? ((prompt) => estimateText(prompt + toolTexts(tools)).likely),
+        wordRefusal: figures?.wordRefusal ?? wordRefusal,
+        wordPartial: figures?.wordPartial ?? partialText,
+        model: scenario?.model({ sleep: time.sleep }) ?? engineModel(options.engine, task),
+        tools,
+        approve: (call) => askPerson(runId, call, tools),
+        now: clock.now,
+        onChange: (change) => tell(runId, change, frames),
+      },
+      {
+        simulated: scenario !== null || options.isSimulated(),
+        scripted: scenario !== null,
+        rootName: scenario?.rootName ?? 'agent',
+        ...(scenario?.settings == null ? {} : { settings: scenario.settings }),
+      },
+    );
+    const saving = setInterval(() => void store.saveAgentRun(run.view(), null), SAVE_EVERY_MS);
+    saving.unref();
+    store.saveAgentRun(run.view(), null);
+    const done = time.run(run.done).finally(async () => {
+      clearInterval(saving);
+      frames.stop();
+      open.delete(runId);
+      dropApprovals(runId);
+      await found.value.close();
+      const stored = store.saveAgentRun(run.view(), null);
+      tellRun(runId, run);
+      if (!stored.ok) {
+        emit({ type: 'notice-raised', level: 'error', text: stored.denial.message, next: stored.denial.next ?? null });
+      }
+    });
+    open.set(runId, { run, blobs, done });
+    blobFolders.set(runId, blobs);
+    transcripts.set(runId, run);
+    void done.catch(() => undefined);
+    tellRun(runId);
+    return ok({ runId });
+  }
+
+  function tell(runId: AgentRunId, change: RunChange, frames: { soon(): void }): void {
+    if (change.kind === 'call') emit({ type: 'agent-call-changed', runId, call: change.call });
+    else if (change.kind === 'turn') emit({ type: 'agent-turn-changed', runId, turn: change.turn });
+    else if (change.kind === 'trip') emit({ type: 'agent-guard-tripped', runId, trip: change.trip });
+    else if (change.kind === 'lease') emit({ type: 'agent-lease-changed', runId, lease: change.lease });
+    frames.soon();
+  }
+
+  function tellRun(runId: AgentRunId, run = open.get(runId)?.run): void {
+    if (run === undefined) return;
+    const { run: summary, nodes, breakers } = run.view();
+    emit({ type: 'agent-run-changed', run: summary, nodes, breakers });
+  }
+
+  function askPerson(runId: AgentRunId, call: GatewayCall, tools: readonly Tool[]): Promise<boolean> {
+    const id = `${runId}/${call.id}`;
+    const worst = tools.find((tool) => tool.spec.name === call.tool)?.spec.nanoDollarsWorst ?? null;
+    const approval: Approval = {
+      id,
+      runId,
+      kind: 'call',
+      nodeId: call.nodeId,
+      call,
+      nanoDollarsWorst: worst,
+      exhaustion: null,
+      limitAsked: null,
+    };
+    return new Promise((resolve) => {
+      approvals.set(id, {
+        approval,
+        answer(allow) {
+          approvals.delete(id);
+          emit({ type: 'approval-ended', id, allowed: allow });
+          resolve(allow);
+        },
+      });
+      emit({ type: 'approval-asked', approval });
+    });
+  }
+
+  function dropApprovals(runId: AgentRunId): void {
+    for (const { approval, answer } of [...approvals.values()]) if (approval.runId === runId) answer(false);
+  }
+
+  return {
+    start,
+    ended: (runId) => open.get(runId)?.done ?? null,
+    cancel(runId, nodeId) {
+      const entry = open.get(runId);
+      if (entry === undefined)
+        return denied('not-found', 'This run is not under way.', { next: 'It has ended already.' });
+      if (!entry.run.cancel(nodeId))
+        return denied('not-found', 'There is no such agent in this run.', { field: 'nodeId' });
+      if (nodeId === null) dropApprovals(runId);
+      return ok({});
+    },
+    view: (runId) => open.get(runId)?.run.view() ?? store.agentRun(runId),
+    list(limit) {
+      const running = [...open.values()].map(({ run }) => run.view().run).reverse();
+      const ids = new Set(running.map(({ id }) => id));
+      const stored = store.agentRuns(limit).filter(({ id }) => !ids.has(id));
+      return {
+        runs: [...running, ...stored].slice(0, limit),
+        approvals: [...approvals.values()].map(({ approval }) => approval),
+      };
+    },
+    transcript: (runId, nodeId) => transcripts.get(runId)?.transcript(nodeId) ?? null,
+    blob: async (runId, handle, offset) =>
+      (await blobFolders.get(runId)?.read(handle, offset, BLOB_PAGE_BYTES)) ?? null,
+    approve(id, allow) {
+      const entry = approvals.get(id);
+      if (entry === undefined) return denied('not-found', 'Nobody waits for that answer any more.');
+      entry.answer(allow);
+      return ok({});
+    },
+    async inventory(task) {
+      const blobs = createBlobFolder(join(options.home.folder, 'agent-outputs', 'inventory'));
+      const found = await world.tools(task, { sleep: () => Promise.resolve(), blobs });
+      if (!found.ok) return found;
+      await found.value.close();
+      await blobs.remove();
+      const tools = found.value.tools.map((tool) => inventoryOf(withRule(tool, task.toolRules[tool.spec.name])));
+      return ok({ tools, problems: found.value.problems });
+    },
+    async remove(runId) {
+      if (open.has(runId)) return denied('busy', 'The run is still going.', { next: 'Stop it, then delete it.' });
+      const removed = store.removeAgentRun(runId);
+      if (!removed.ok) return removed;
+      await blobFolders.get(runId)?.remove();
+      blobFolders.delete(runId);
+      transcripts.delete(runId);
+      return ok({});
+    },
+    async stop() {
+      stopping = true;
+      for (const [runId, { run }] of open) {
+        run.cancel(null);
+        dropApprovals(runId);
+      }
+      await Promise.allSettled([...open.values()].map(({ done }) => done));
+    },
+  };
+}
+
+interface RunTime extends VirtualTime {
+  run<Value>(work: Promise<Value>): Promise<Value>;
+}
+
+function realTime(): RunTime {
+  const beganMs = performance.now();
+  return {
+    nowMs: () => performance.now() - beganMs,
+    sleep: (durationMs) => new Promise((resolve) => setTimeout(resolve, durationMs)),
+    after(delayMs, then) {
+      const timer = setTimeout(then, Math.min(delayMs, 2_147_483_647));
+      return () => clearTimeout(timer);
+    },
+    run: (work) => work,
+  };
+}
+
+function virtualTime(pace: () => number): RunTime {
+  return createVirtualTime({
+    idle: () => new Promise((resolve) => setImmediate(resolve)),
+    pause: (virtualMs) => {
+      const waitMs = (virtualMs / 1_000) * pace();
+      return waitMs < 1 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, waitMs));
+    },
+  });
+}
+
+/** At most one in FRAME_MS, and never none at the end. */
+function createFrames(send: () => void): { soon(): void; stop(): void } {
+  let timer: NodeJS.Timeout | null = null;
+  return {
+    soon() {
+      timer ??= setTimeout(() => {
+        timer = null;
+        send();
+      }, FRAME_MS);
+    },
+    stop() {
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+    },
+  };
+}
+
+/** The pessimistic side where only a size is known. */
+function tokensEstimated(text: string, textBytes: number): number {
+  return text === '' ? Math.ceil(textBytes / 3) : estimateText(text).likely;
+}
+
+const toolTexts = (tools: readonly Tool[]): string =>
+  tools.map(({ spec }) => `${spec.name} ${spec.description} ${JSON.stringify(spec.parameters)}`).join('\n');
+
+function inventoryOf({ spec }: Tool): ToolInventory[number] {
+  return {
+    name: spec.name,
+    source: spec.upstream,
+    description: spec.description,
+    parameters: { ...spec.parameters },
+    nanoDollarsWorst: spec.nanoDollarsWorst,
+    latencyMsUsual: spec.latencyMsUsual,
+    outputBytesUsual: spec.outputBytesUsual,
+    sideEffect: spec.sideEffect,
+    polls: spec.polls,
+    timeoutMs: spec.timeoutMs,
+    attemptsMax: spec.attemptsMax,
+    callsMax: spec.callsMax,
+    approval: spec.approval,
+  };
+}
