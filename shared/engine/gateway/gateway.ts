@@ -221,7 +221,8 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
 
     const texts = slots.flatMap(({ shown }) => shown ?? []);
     const ended = guards.stepEnded({ nodeId, texts, subAgentReturned });
-    spreadNovelty(slots, ended.newShingles);
+    const novel = spreadNovelty(slots, ended.newShingles);
+    if (novel !== null) ports.onCall(novel);
     if (ended.trip !== null) {
       tell(ended.trip);
       if (ended.trip.stage === 'stop') stops.push({ reason: 'no-progress', exhaustion: null });
@@ -622,7 +623,9 @@ function stopOf({ guard }: Trip): EndReason {
 }
 
 /** The step's new phrases belong to its last output on screen: they are counted over the step as a whole. */
-function spreadNovelty(slots: Slot[], newShingles: number | null): void {
+function spreadNovelty(slots: Slot[], newShingles: number | null): GatewayCall | null {
   const last = slots.findLast(({ shown }) => shown !== null);
-  if (last !== undefined) last.call = { ...last.call, newShingles };
+  if (last === undefined || newShingles === null) return null;
+  last.call = { ...last.call, newShingles };
+  return last.call;
 }
