@@ -169,6 +169,34 @@ describe('status', () => {
   });
 });
 
+test('after a run: its rows say what was charged, and the balances are their sum', async () => {
+  const folder = freshFolder();
+  const home = value(openHome({ flag: folder, environment: {} }));
+  const { store } = value(openStore({ home, clock: { now: () => new Date().toISOString() } }));
+  value(store.saveDirectory({ json: JSON.stringify(planned), revision: 1 }));
+  store.close();
+  const run = await spillway(['run', '--default', 'context', '--simulate', '--csv', '-', '--home', folder]);
+  const rows = rowsOf(run.stdout);
+  expect([run.code, rows.length]).toEqual([0, 10]);
+  for (const row of rows) {
+    expect(row).toMatchObject({
+      budget_tenant: 'local',
+      budget_user: 'local',
+      budget_plan: 'lab',
+      charge_source: 'reported',
+      budget_resolution: 'settled',
+      charged_tokens: String(Number(row['prompt_tokens_evaluated']) + Number(row['eval_tokens'])),
+    });
+    expect(Number(row['reserved_tokens'])).toBeGreaterThan(0);
+  }
+  const status = await spillway(['ledger', 'status', '--simulated', '--home', folder]);
+  const sum = rows.reduce((total, row) => total + Number(row['charged_tokens']), 0).toLocaleString('en-US');
+  expect(status.stdout).toContain('no open holds');
+  expect(status.stdout).toMatch(new RegExp(`user local +day +tok +unlimited +${sum} +0 unlimited`));
+  const audit = await spillway(['ledger', 'audit', '--home', folder]);
+  expect(audit).toMatchObject({ code: 0, stdout: 'Sound: 20 entries, 2 accounts, 0 open holds.\n' });
+});
+
 describe('audit', () => {
   test('one line and 0 when it adds up', async () => {
     const { folder } = await filled();
