@@ -34,7 +34,7 @@ export function NowView({ ledger, onGrant }: NowViewProps) {
   return (
     <div className="flex min-h-0 min-w-0 flex-1">
       <div className="@container flex min-h-0 min-w-0 flex-1 flex-col overflow-auto">
-        <div className="grid min-h-[400px] min-w-0 flex-1 grid-cols-1 @min-[680px]:grid-cols-[minmax(0,1fr)_minmax(368px,min(44%,560px))] @min-[680px]:grid-rows-[minmax(0,1fr)]">
+        <div className="grid min-h-[440px] min-w-0 flex-1 grid-cols-1 @min-[680px]:grid-cols-[minmax(0,1fr)_minmax(368px,min(40%,560px))] @min-[680px]:grid-rows-[minmax(0,1fr)]">
           <section
             aria-label="Budgets"
             className="@container flex min-h-0 min-w-0 flex-col pt-2 @max-[680px]:h-[420px]"

@@ -1,5 +1,6 @@
 /** What comes next: alerts that are not far, and what open holds can do. Pure. */
 import type { Balance, BudgetAlert, Reservation } from '../../../shared/contract/ledger.ts';
+import { count } from '../../format/numbers.ts';
 import { accountName, amountText, shortId } from './words.ts';
 
 export interface NextAlert {
@@ -41,7 +42,9 @@ export function outlookOf(balances: ReadonlyMap<string, Balance>, reservations: 
   if (open.length === 0) return { text: 'Nothing is held right now.', key: null };
   const one = open.length === 1 ? open[0] : undefined;
   const who =
-    one === undefined ? `all ${open.length} open holds use all they hold` : `${shortId(one.id)} uses all it holds`;
+    one === undefined
+      ? `${open.length === 2 ? 'both' : `all ${count(open.length)}`} open holds use all they hold`
+      : `${shortId(one.id)} uses all it holds`;
   const reached = sumsOf(open)
     .flatMap(([key, amount]) => {
       const balance = balances.get(key);

@@ -22,7 +22,7 @@ export interface TankModel {
 export function tankModel({ limit, spent, held, alerts }: Balance): TankModel {
   const used = spent + held;
   const width = limit === null ? roundAbove(used) : Math.max(limit, used, 1);
-  const part = (value: number): number => Math.min(100, (value * 100) / width);
+  const part = (value: number): number => Math.min(100, (value / width) * 100);
   return {
     spentPercent: part(spent),
     heldPercent: Math.min(100 - part(spent), part(held)),
