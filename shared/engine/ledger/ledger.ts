@@ -12,6 +12,7 @@ import {
   type LedgerView,
   type RefusalLine,
   type Reservation,
+  type ReservationDetail,
 } from '../../contract/ledger.ts';
 import { AMOUNT_MAX } from '../../contract/plans.ts';
 import type { BudgetScope, BudgetUnit, BudgetWindow, Directory, Payer } from '../../contract/plans.ts';
@@ -112,7 +113,7 @@ const VIEW_UNTOUCHED_MAX = 50;
 export function createLedger(ports: LedgerPorts): Ledger {
   const { store, events } = ports;
   const refusals = new Map<string, RefusalLine>();
-  const pending = new Map<string, ResolveAsk>();
+  const pending = new Map<string, { readonly ask: ResolveAsk; readonly detail: ReservationDetail }>();
 
   const nowMs = (book: Book): number => store.nowMs() + (book === 'simulated' ? ports.clockOffsetMs() : 0);
   const balances = (accounts: Parameters<typeof balanceOf>[0][]): Balance[] =>
@@ -230,11 +231,11 @@ export function createLedger(ports: LedgerPorts): Ledger {
             ? { tokens: 0, 'nano-dollars': 0, requests: 0 }
             : amounts,
     };
-    return finish(ask);
+    return finish(ask, reservation.detail);
   }
 
   /** Nothing is lost when the store is away: the settlement waits here, and after a crash the hold is found and forfeited. */
-  async function finish(ask: ResolveAsk): Promise<Reservation | null> {
+  async function finish(ask: ResolveAsk, detail: ReservationDetail): Promise<Reservation | null> {
     const answer = await store.resolve(ask);
     if (answer.ok) {
       pending.delete(ask.id);
@@ -245,7 +246,9 @@ export function createLedger(ports: LedgerPorts): Ledger {
       pending.delete(ask.id);
       return null;
     }
-    if (pending.size < PENDING_MAX) pending.set(ask.id, ask);
+    // A count beyond all amounts will never be taken: the whole reservation stays instead, so that the hold comes to an end.
+    if (answer.denial.code === 'bad-input' && ask.operation === 'settle') return finish(keptWhole(ask, detail), detail);
+    if (pending.size < PENDING_MAX) pending.set(ask.id, { ask, detail });
     return null;
   }
 
@@ -262,18 +265,21 @@ export function createLedger(ports: LedgerPorts): Ledger {
     const forfeited: Reservation[] = [];
     for (const reservation of found.value.filter((one) => one.state === 'open' && isOwn(one.owner))) {
       const { inputTokens, outputTokens } = reservation.detail;
-      const closed = await finish({
-        id: reservation.id,
-        book,
-        tenant: reservation.detail.tenant,
-        operation: 'forfeit',
-        atMs: nowMs(book),
-        charge: null,
-        inputTokens,
-        outputTokens,
-        source: 'reserved',
-        reason: 'the console ended before the call did',
-      });
+      const closed = await finish(
+        {
+          id: reservation.id,
+          book,
+          tenant: reservation.detail.tenant,
+          operation: 'forfeit',
+          atMs: nowMs(book),
+          charge: null,
+          inputTokens,
+          outputTokens,
+          source: 'reserved',
+          reason: 'the console ended before the call did',
+        },
+        reservation.detail,
+      );
       if (closed !== null) forfeited.push(closed);
     }
     return ok(forfeited);
@@ -366,11 +372,16 @@ export function createLedger(ports: LedgerPorts): Ledger {
       return ok(all);
     },
     async tend() {
-      for (const ask of [...pending.values()].slice(0, EXPIRED_AT_ONCE_MAX)) await finish(ask);
+      for (const { ask, detail } of [...pending.values()].slice(0, EXPIRED_AT_ONCE_MAX)) await finish(ask, detail);
       for (const book of ['real', 'simulated'] as const) {
         const expired = await store.expire({ book, atMs: nowMs(book), max: EXPIRED_AT_ONCE_MAX });
         if (expired.ok) for (const answer of expired.value) told(answer);
       }
     },
   };
+}
+
+function keptWhole(ask: ResolveAsk, { inputTokens, outputTokens }: ReservationDetail): ResolveAsk {
+  const reason = 'what the server counted cannot be charged';
+  return { ...ask, operation: 'forfeit', charge: null, inputTokens, outputTokens, source: 'reserved', reason };
 }
