@@ -77,7 +77,7 @@ describe('Redis', () => {
     fireEvent.change(box(), { target: { value: 'redis://box:99999' } });
     fireEvent.click(form.getByRole('button', { name: 'Keep' }));
     await waitFor(() =>
-      expect(screen.getByRole('alert').textContent).toBe(
+      expect(screen.getAllByRole('alert')[0]?.textContent).toBe(
         'redisUrl has a host or port that is none. Use redis://host:6379.',
       ),
     );
