@@ -68,7 +68,7 @@ export function ExportLedger({ book, initial }: { readonly book: Book | null; re
               label="What"
               value={what}
               options={[
-                { value: 'journal', text: 'Journal: every entry, oldest first' },
+                { value: 'journal', text: 'Journal: every entry, newest first' },
                 { value: 'balances', text: 'Balances: every account as it stands' },
                 { value: 'reservations', text: 'Reservations: every hold and how it ended' },
               ]}

@@ -1,6 +1,7 @@
 /** What comes next: alerts that are not far, and what open holds can do. Pure. */
 import type { Balance, BudgetAlert, Reservation } from '../../../shared/contract/ledger.ts';
 import { count } from '../../format/numbers.ts';
+import { isUntouched } from './tank-model.ts';
 import { accountName, amountText, shortId } from './words.ts';
 
 export interface NextAlert {
@@ -11,12 +12,12 @@ export interface NextAlert {
   readonly toGo: number;
 }
 
-/** The next threshold of each account that was not told yet; the nearest, as a share of its limit, first. */
+/** The next threshold of each account in use that was not told yet; the nearest, as a share of its limit, first. */
 export function nextAlerts(balances: Iterable<Balance>): readonly NextAlert[] {
   const found: NextAlert[] = [];
   for (const balance of balances) {
     const { limit, spent, alerts } = balance;
-    if (limit === null || limit === 0) continue;
+    if (limit === null || limit === 0 || isUntouched(balance)) continue;
     const next = alerts.filter(({ raised, at }) => !raised && at > spent).sort((a, b) => a.at - b.at)[0];
     if (next === undefined) continue;
     found.push({ key: balance.key, balance, percent: next.percent, at: next.at, toGo: next.at - spent });

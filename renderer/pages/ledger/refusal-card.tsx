@@ -5,7 +5,7 @@ import { Badge } from '../../components/badge.tsx';
 import { IconButton } from '../../components/button.tsx';
 import { count } from '../../format/numbers.ts';
 import { useLedgerNow } from './ledger-clock.tsx';
-import { codeText, countdown, needSentence, retryReason } from './words.ts';
+import { accountName, codeText, countdown, needSentence, retryReason } from './words.ts';
 
 export interface RefusalCardProps {
   readonly line: RefusalLine;
@@ -15,8 +15,7 @@ export interface RefusalCardProps {
 }
 
 export function RefusalCard({ line, timeZone, onPick, onClose }: RefusalCardProps) {
-  const who =
-    line.refusal === null ? `user ${line.user}` : `${line.refusal.account.scope} ${line.refusal.account.name}`;
+  const who = refusedWho(line);
   return (
     <section
       aria-label="Refused"
@@ -44,6 +43,12 @@ export function RefusalCard({ line, timeZone, onPick, onClose }: RefusalCardProp
       <p className="wrap-anywhere">{line.refusal === null ? line.message : needSentence(line.refusal)}</p>
     </section>
   );
+}
+
+/** `user ada`; where the limit is somebody else's, both: `user linus · tenant acme`. */
+export function refusedWho({ user, refusal }: RefusalLine): string {
+  if (refusal === null || (refusal.account.scope === 'user' && refusal.account.name === user)) return `user ${user}`;
+  return `user ${user} · ${accountName(refusal.account)}`;
 }
 
 function Wait({ line, timeZone }: { line: RefusalLine; timeZone: string | null }) {

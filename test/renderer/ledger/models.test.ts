@@ -9,6 +9,7 @@ import { alertText, nextAlerts, outlookOf, thresholdsNote } from '../../../rende
 import { fullest, refusedSentence } from '../../../renderer/pages/ledger/presented-ledger.tsx';
 import { readGrant } from '../../../renderer/pages/ledger/grant-dialog.tsx';
 import { auditText, auditTitle } from '../../../renderer/pages/ledger/audit-button.tsx';
+import { refusedWho } from '../../../renderer/pages/ledger/refusal-card.tsx';
 import { steadyGroups } from '../../../renderer/pages/ledger/steady.ts';
 import { conservationText, leftText, tankGroups, tankModel } from '../../../renderer/pages/ledger/tank-model.ts';
 import { askOf } from '../../../renderer/pages/ledger/use-journal.ts';
@@ -90,9 +91,9 @@ describe('a tank', () => {
 describe('groups', () => {
   const recent = [
     makeBalance({ tenant: 'b', name: 'one' }),
-    makeBalance({ scope: 'tenant', tenant: 'a' }),
-    makeBalance({ tenant: 'a', name: 'old' }),
-    makeBalance({ tenant: 'a', name: 'new' }),
+    makeBalance({ scope: 'tenant', tenant: 'a' }, { spent: 1 }),
+    makeBalance({ tenant: 'a', name: 'old' }, { spent: 1 }),
+    makeBalance({ tenant: 'a', name: 'new' }, { spent: 1 }),
   ];
   const names = (groups: ReturnType<typeof tankGroups>): unknown =>
     groups.map(({ tenant, balances: all }) => [tenant, ...all.map(({ account }) => account.name)]);
@@ -100,6 +101,14 @@ describe('groups', () => {
   test('stand by tenant, touched last first, the nearest to a person first', () => {
     expect(names(tankGroups(recent, ''))).toEqual([
       ['a', 'new', 'old', 'a'],
+      ['b', 'one'],
+    ]);
+  });
+
+  test('show what was never used last', () => {
+    const unused = makeBalance({ tenant: 'a', name: 'unused' });
+    expect(names(tankGroups([...recent, unused], ''))).toEqual([
+      ['a', 'new', 'old', 'a', 'unused'],
       ['b', 'one'],
     ]);
   });
@@ -114,7 +123,10 @@ describe('groups', () => {
     const [one, tenant, old, newest] = recent;
     if (one === undefined || tenant === undefined || old === undefined || newest === undefined) throw new Error('four');
     const touched = { ...one, spent: 5 };
-    const fresh = tankGroups([tenant, newest, old, makeBalance({ tenant: 'a', name: 'fresh' }), touched], '');
+    const fresh = tankGroups(
+      [tenant, newest, old, makeBalance({ tenant: 'a', name: 'fresh' }, { spent: 1 }), touched],
+      '',
+    );
     expect(names(fresh)).toEqual([
       ['b', 'one'],
       ['a', 'fresh', 'old', 'new', 'a'],
@@ -150,18 +162,17 @@ describe('what comes next', () => {
   });
 
   test('next alerts: the nearest first, each threshold once, none of what was told', () => {
-    expect(nextAlerts(golden.balances).map(({ balance, at, toGo }) => [balance.account.name, at, toGo])).toEqual(
-      [
-        ['acme', 7_200, 1_295],
-        ['ada', 4_800, 863],
-        ['grace', 4_800, 2_832],
-      ].sort(
-        (a, b) => Number(a[2]) / (a[0] === 'acme' ? 9_000 : 6_000) - Number(b[2]) / (b[0] === 'acme' ? 9_000 : 6_000),
-      ),
-    );
+    // Shares of the limit to go: 863 of 6,000 is the nearest (14.4 %), 1,295 of 9,000 comes 14.4 % too, a hair later.
+    expect(nextAlerts(golden.balances).map(({ balance, at, toGo }) => [balance.account.name, at, toGo])).toEqual([
+      ['ada', 4_800, 863],
+      ['acme', 7_200, 1_295],
+      ['grace', 4_800, 2_832],
+    ]);
     const two = makeBalance({}, { spent: 3_100, alertPercents: [50, 80, 95], raised: [50] });
     expect(
-      nextAlerts([two, makeBalance({}, { limit: 0 }), makeBalance({}, { limit: null })]).map(({ at }) => at),
+      nextAlerts([two, makeBalance(), makeBalance({}, { limit: 0 }), makeBalance({}, { limit: null, spent: 9 })]).map(
+        ({ at }) => at,
+      ),
     ).toEqual([4_800]);
     expect(thresholdsNote([{ percent: 80 }, { percent: 50 }, { percent: 80 }])).toBe('at 50, 80 %, once a period');
   });
@@ -243,6 +254,17 @@ describe('words', () => {
       'then enough of the last minute has passed.',
     );
     expect(retryReason({ ...line, refusal: null }, null)).toBe('');
+  });
+
+  test('a refusal names who was refused, and whose limit it was', () => {
+    const facts = makeRefusal().refusal;
+    if (facts === null) throw new Error('the golden refusal has its figures');
+    expect(refusedWho(makeRefusal())).toBe('user ada');
+    expect(refusedWho(makeRefusal({ refusal: null }))).toBe('user ada');
+    const tenant = makeAccount({ scope: 'tenant' });
+    expect(refusedWho(makeRefusal({ user: 'linus', refusal: { ...facts, account: tenant } }))).toBe(
+      'user linus · tenant acme',
+    );
   });
 
   test('codes carry the status a client sees', () => {
