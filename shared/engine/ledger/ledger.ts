@@ -138,8 +138,12 @@ export function createLedger(ports: LedgerPorts): Ledger {
     let atMs = nowMs(ask.book);
     for (let tries = 0; tries < CLOCK_TRIES_MAX; tries += 1) {
       const lines = budgets.map((one) => lineOf(one, { book: ask.book, tenant: ask.payer.tenant, atMs, amounts }));
-      const answer = await store.reserve(reserveAsk(ask, plan.name, lines, atMs));
-      if (!answer.ok) return answer;
+      const asked = reserveAsk(ask, plan.name, lines, atMs);
+      const answer = await store.reserve(asked);
+      if (!answer.ok) {
+        if (answer.denial.code === 'ledger-unavailable') giveBack(asked);
+        return answer;
+      }
       if (answer.value.outcome === 'clock-moved') {
         atMs = answer.value.nowMs;
         continue;
@@ -232,6 +236,15 @@ export function createLedger(ports: LedgerPorts): Ledger {
             : amounts,
     };
     return finish(ask, reservation.detail);
+  }
+
+  /** A store that did not answer may have made the hold all the same; its call does not leave, so it is voided when it is back. */
+  function giveBack({ id, book, tenant, atMs, detail }: ReserveAsk): void {
+    if (pending.size >= PENDING_MAX) return;
+    const reason = 'the ledger did not answer, so it was never sent';
+    const charge = { tokens: 0, 'nano-dollars': 0, requests: 0 };
+    const none = { charge, inputTokens: 0, outputTokens: 0, source: 'none' } as const;
+    pending.set(id, { ask: { id, book, tenant, operation: 'void', atMs, ...none, reason }, detail });
   }
 
   /** Nothing is lost when the store is away: the settlement waits here, and after a crash the hold is found and forfeited. */

@@ -29,6 +29,25 @@ describe('reserving', () => {
     await conserved(made);
   });
 
+  test('a hold that was made and whose answer was lost is given back when the store answers again', async () => {
+    const made = bench({
+      plan: { budgets: [...budgets] },
+      wrap: (store) => ({
+        ...store,
+        reserve: async (ask) => {
+          await store.reserve(ask);
+          return away('The answer was lost.');
+        },
+      }),
+    });
+    const { denial, record } = await made.call();
+    expect([denial?.code, record.reply.ending]).toEqual(['ledger-unavailable', 'not-sent']);
+    expect(await made.holds()).toHaveLength(1);
+    await made.ledger.tend();
+    expect(await made.balance('user')).toMatchObject({ spent: 0, held: 0 });
+    await conserved(made);
+  });
+
   test('a clock of the store that is ahead: asked again for the period it says', async () => {
     const made = bench({
       plan: { budgets: [...budgets] },
