@@ -100,6 +100,8 @@ export interface GrantRequest {
 
 /** A hold outlives its call by this much, so that a call that ends at its limit still settles itself. */
 export const HOLD_GRACE_MS = 60_000;
+/** A month; a longer time limit is as good as none, and no calendar has all of them. */
+const HOLD_MS_MAX = 31 * 86_400_000;
 const CLOCK_TRIES_MAX = 3;
 const PENDING_MAX = 10_000;
 const EXPIRED_AT_ONCE_MAX = 200;
@@ -170,7 +172,7 @@ export function createLedger(ports: LedgerPorts): Ledger {
       tenant: ask.payer.tenant,
       owner: ports.owner,
       atMs,
-      expiresAtMs: atMs + ask.wallClockMs + HOLD_GRACE_MS,
+      expiresAtMs: atMs + Math.min(ask.wallClockMs, HOLD_MS_MAX) + HOLD_GRACE_MS,
       lines,
       detail: {
         user: ask.payer.user,

@@ -16,7 +16,7 @@ import {
   newestUserMessage,
 } from '../../../shared/engine/ledger/limits.ts';
 import { utf8Bytes } from '../../../shared/engine/utf8.ts';
-import { bench, prose, reply, request, system, user } from './bench.ts';
+import { bench, conserved, head, prose, reply, request, system, until, user } from './bench.ts';
 
 interface Golden {
   readonly conversation: {
@@ -350,4 +350,14 @@ test('the wall clock of the plan is the time limit of the call, where it is shor
   await made.call({ timeoutMs: 5_000 as never });
   await made.call({ timeoutMs: 90_000 as never });
   expect(made.model.asked.map(({ timeoutMs }) => timeoutMs)).toEqual([30_000, 5_000, 30_000]);
+});
+
+test('a time limit beyond all calendars is taken; its hold ends within a month or so', async () => {
+  const made = bench({ scripts: [[...head, 'wait']] });
+  const { done } = made.open({ timeoutMs: Number.MAX_SAFE_INTEGER as never });
+  await until(() => made.model.asked.length === 1);
+  expect(await made.holds()).toMatchObject([{ expiresAt: '2026-12-15T22:45:02.000Z' }]);
+  await made.engine.stop('person');
+  await done;
+  await conserved(made);
 });
