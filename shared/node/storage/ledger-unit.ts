@@ -56,6 +56,8 @@ export interface LedgerUnit {
   /** The account of a line, made where there is none. Alerts, end and zone become the line's. */
   accountOf(line: AccountLine): AccountRow;
   current(book: Book, atMs: number, limit: number): AccountRow[];
+  /** Of the rolling minute what still counts. */
+  usedOf(row: AccountRow, atMs: number): { spent: number; held: number };
   stateOf(row: AccountRow, atMs: number): AccountState;
   bucketsOf(row: AccountRow): Map<number, BucketRow>;
   bucketOf(row: AccountRow, second: number): BucketRow;
@@ -218,6 +220,7 @@ export function createLedgerUnit(statements: Statements): LedgerUnit {
           limit,
         )
         .flatMap(({ key }) => account(key) ?? []),
+    usedOf,
     stateOf: (row, atMs) => {
       const { spent, held } = usedOf(row, atMs);
       return {
