@@ -19,7 +19,8 @@ export const isExhausted = (denial: Denial | null): boolean =>
   denial?.budget?.kind === 'reached' && denial.budget.account.window !== 'minute';
 
 export function exhaustedDenial({ code, message, budget }: Denial): Denial {
-  const wait = budget?.endsAt == null ? 'Raise the limit' : 'Raise the limit or wait for the period to end';
+  const hasEnd = budget !== undefined && budget.endsAt !== null;
+  const wait = hasEnd ? 'Raise the limit or wait for the period to end' : 'Raise the limit';
   return {
     code,
     message: `${EXHAUSTED_MAX} cells in a row were refused: ${message}`,
