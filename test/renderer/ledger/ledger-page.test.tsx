@@ -298,6 +298,10 @@ test('a dot in the rail until the page is looked at', async () => {
   fireEvent.keyDown(document.body, { key: 'b' });
   await screen.findByRole('main', { name: 'Ledger' });
   await waitFor(() => expect(screen.queryByRole('img', { name: 'a refusal or an alert' })).toBeNull());
+  fireEvent.keyDown(document.body, { key: 'g' });
+  fireEvent.keyDown(document.body, { key: 'l' });
+  await screen.findByLabelText('Message');
+  expect(screen.queryByRole('img', { name: 'a refusal or an alert' })).toBeNull();
 });
 
 test('presenter mode: tanks and one sentence', async () => {

@@ -161,6 +161,14 @@ describe('what comes next', () => {
     expect(outlookOf(new Map(), [makeHold('a', 'ada')]).text).toBe('If a uses all it holds, no limit is touched.');
   });
 
+  test('an alert that was told does not go out again', () => {
+    const told = makeBalance({ scope: 'tenant' }, { limit: 9_000, spent: 7_300, held: 100, raised: [80] });
+    const hold = makeHold('r9', 'ada', { lines: [{ account: told.key, unit: 'tokens', amount: 100 }] });
+    expect(outlookOf(new Map([[told.key, told]]), [hold]).text).toBe(
+      'If r9 uses all it holds, acme stands at 7,400 of 9,000. No alert goes out.',
+    );
+  });
+
   test('next alerts: the nearest first, each threshold once, none of what was told', () => {
     // Shares of the limit to go: 863 of 6,000 is the nearest (14.4 %), 1,295 of 9,000 comes 14.4 % too, a hair later.
     expect(nextAlerts(golden.balances).map(({ balance, at, toGo }) => [balance.account.name, at, toGo])).toEqual([
