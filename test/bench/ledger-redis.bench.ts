@@ -109,7 +109,7 @@ return { 'reserved', time[1], ARGV[3], answer, {} }
 `;
 
 /** Keys and arguments as long as those of the store, made before the clock runs. */
-export async function rawPairsPerSecond(server: RedisServer, pairs: number): Promise<number> {
+async function rawPairsPerSecond(server: RedisServer, pairs: number): Promise<number> {
   const client = new Redis({ path: server.url.replace('unix://', ''), protocol: 2, enableAutoPipelining: true });
   const sha = createHash('sha1').update(rawScript).digest('hex');
   await client.script('LOAD', rawScript);

@@ -64,6 +64,8 @@ local function saveMeta()
   end
   meta[3] = digits(today)
   call('HSET', META, 'seq', seqText, 'count', digits(count), 'day', meta[3])
+  -- A name of more than 64 bytes: without one Redis keeps a short list as a plain row, and every touch walks along it.
+  call('ZADD', TOUCHED, '0', '${'-'.repeat(65)}')
   for _, key in ipairs({ META, JOURNAL, CLOSED, TOUCHED, ENDS }) do call('PEXPIRE', key, IDLE) end
 end
 
