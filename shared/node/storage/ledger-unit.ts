@@ -52,6 +52,8 @@ export type NewEntry = Omit<LedgerEntry, 'seq' | 'at'> & {
 
 export interface LedgerUnit {
   readonly statements: Statements;
+  /** Forgets all rows. The first thing after BEGIN. */
+  start(): void;
   account(key: string): AccountRow | null;
   /** The account of a line, made where there is none. Alerts, end and zone become the line's. */
   accountOf(line: AccountLine): AccountRow;
@@ -193,6 +195,10 @@ export function createLedgerUnit(statements: Statements): LedgerUnit {
 
   return {
     statements,
+    start: () => {
+      rows.clear();
+      nextSeq = null;
+    },
     account,
     accountOf,
     bucketsOf,

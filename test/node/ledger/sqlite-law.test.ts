@@ -216,6 +216,20 @@ describe('grouped commit', () => {
     expect(flushes).toHaveLength(1);
   });
 
+  test('callbacks of one turn share a group, whatever awaits between them', async () => {
+    const store = freshLedger();
+    const order: string[] = [];
+    const call = async (): Promise<void> => {
+      order.push('asked');
+      value(await store.reserve(reserveOf([{ amount: 1 }])));
+      order.push('answered');
+    };
+    await Promise.all(
+      [1, 2, 3].map(() => new Promise<void>((resolve, reject) => setImmediate(() => call().then(resolve, reject)))),
+    );
+    expect(order).toEqual(['asked', 'asked', 'asked', 'answered', 'answered', 'answered']);
+  });
+
   test('operations of one group see each other in their order, reads too', async () => {
     const store = freshLedger();
     const ask = reserveOf([{ amount: 5 }]);
