@@ -211,7 +211,7 @@ function ExportUsers({ rows, onSaid }: { rows: number; onSaid: (said: string | n
       .then((answer) => {
         if (!answer.ok) return onSaid([answer.denial.message, answer.denial.next].filter(Boolean).join(' '));
         saveFile(answer.value.name, [answer.value.text], answer.value.mime);
-        onSaid(`${counted(answer.value.rows, 'user')} in ${answer.value.name}.`);
+        onSaid(`${counted(answer.value.rows, 'row')} in ${answer.value.name}.`);
       });
   };
   return (
