@@ -253,8 +253,8 @@ export function createLedger(ports: LedgerPorts): Ledger {
   async function finish(ask: ResolveAsk, detail: ReservationDetail): Promise<Reservation | null> {
     const answer = await store.resolve(ask);
     if (answer.ok) {
-      pending.delete(ask.id);
-      told(answer.value);
+      // Taken before, but the answer was lost: nobody has been told yet.
+      if (pending.has(ask.id) || !answer.value.repeated) told(answer.value);
       return answer.value.reservation;
     }
     if (answer.denial.code === 'not-found') {
@@ -267,8 +267,8 @@ export function createLedger(ports: LedgerPorts): Ledger {
     return null;
   }
 
-  function told({ repeated, reservation, accounts, crossed }: ResolveAnswer): void {
-    if (repeated) return;
+  function told({ reservation, accounts, crossed }: ResolveAnswer): void {
+    pending.delete(reservation.id);
     events.emit({ type: 'reservation-closed', reservation, balances: balances([...accounts]) });
     const at = reservation.closedAt ?? isoOf(nowMs(reservation.book));
     for (const alert of alertsOf(crossed, at)) events.emit({ type: 'budget-alerted', alert });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { denied, ok } from '../../../shared/contract/denials.ts';
 import type { LedgerStore, ReserveAnswer } from '../../../shared/engine/ledger/store.ts';
-import { START_MS, away, bench, conserved, head, reply, until } from './bench.ts';
+import { type Bench, START_MS, away, bench, conserved, head, reply, until } from './bench.ts';
 import type { PriceSet } from '../../../shared/contract/costs.ts';
 
 const budgets = [{ scope: 'user', window: 'day', unit: 'tokens', limit: 10_000 }] as const;
@@ -75,6 +75,8 @@ describe('reserving', () => {
   });
 });
 
+const closedIn = ({ events }: Bench): number => events.filter(({ type }) => type === 'reservation-closed').length;
+
 /** Says once that it is later than the engine thinks. */
 function clockOf(store: LedgerStore, nowMs: number): LedgerStore {
   return {
@@ -122,7 +124,7 @@ describe('settling', () => {
     await made.ledger.tend();
     expect(tries).toBe(3);
     expect(await made.balance('user')).toMatchObject({ spent: 23, held: 0 });
-    expect(made.events.filter(({ type }) => type === 'reservation-closed')).toHaveLength(1);
+    expect(closedIn(made)).toBe(1);
     await conserved(made);
   });
 
@@ -140,8 +142,11 @@ describe('settling', () => {
       }),
     });
     expect((await made.call()).record.budget?.resolution).toBe('unresolved');
+    expect(closedIn(made)).toBe(0);
     isLost = false;
     await made.ledger.tend();
+    await made.ledger.tend();
+    expect(closedIn(made)).toBe(1);
     expect(await made.balance('user')).toMatchObject({ spent: 23, held: 0 });
     await conserved(made);
   });
@@ -164,6 +169,7 @@ describe('settling', () => {
     expect(await made.balance('user')).toMatchObject({ spent: reserved, held: 0 });
     isAway = false;
     await made.ledger.tend();
+    expect(closedIn(made)).toBe(1);
     expect(await made.balance('user')).toMatchObject({ spent: reserved, held: 0 });
     await conserved(made);
   });
@@ -182,6 +188,7 @@ describe('settling', () => {
       chargedOutputTokens: 100,
       reason: 'its time was over',
     });
+    expect(closedIn(made)).toBe(1);
     await conserved(made);
   });
 
