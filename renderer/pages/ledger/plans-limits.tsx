@@ -36,7 +36,7 @@ export function LimitsPart({ text, problems, warnings, onText }: LimitsPartProps
     onText({ ...text, limits: { ...text.limits, [field]: value } });
   return (
     <>
-      <div className="grid grid-cols-5 items-start gap-3 max-[1500px]:grid-cols-3">
+      <div className="grid grid-cols-3 items-start gap-3 min-[1500px]:grid-cols-6">
         {limitFields.map((field) => {
           const problem = problems[`limits.${field}`] ?? null;
           return (

@@ -29,11 +29,11 @@ export function RefusedCall({ denial, model, refusedAtMs, simulated }: RefusedCa
       aria-label="Refused"
       className="c-budget relative flex flex-none flex-col gap-1 bg-sunk py-3 pr-4 pl-5 before:absolute before:inset-y-0 before:left-0 before:w-1 before:bg-(--c)"
     >
-      <div className="flex min-w-0 items-center gap-2">
+      <div className="flex min-w-0 flex-wrap items-center gap-x-2">
         <Badge meaning="budget" severity="stopped" />
-        <b className="min-w-0 truncate">{budget === undefined ? 'Refused by the plan' : whose(budget.account)}</b>
+        <b className="min-w-0 wrap-anywhere">{budget === undefined ? 'Refused by the plan' : whose(budget.account)}</b>
         {simulated ? <SimulatedTag /> : null}
-        <span className="mono ml-auto min-w-0 text-right wrap-anywhere">{codeText(denial.code)}</span>
+        <span className="mono ml-auto min-w-0 wrap-anywhere">{codeText(denial.code)}</span>
       </div>
       {retryAfterMs === null ? null : (
         <Countdown denial={denial} untilMs={refusedAtMs + retryAfterMs} retryAfterMs={retryAfterMs} />
