@@ -44,7 +44,7 @@ export function StatusBar() {
 /** Where the ledger is known: what open holds keep back. */
 function HeldPart() {
   const held = useEngine(({ ledger }) => (ledger.loaded ? heldTokens(ledger.reservations.values()) : null));
-  if (held === null) return null;
+  if (held === null || held === 0) return null;
   return (
     <a href="#ledger" className="-outline-offset-2 hover:underline">
       + {count(held)} held

@@ -120,17 +120,30 @@ export async function runCall(ports: EnginePorts, ask: CallAsk): Promise<CallOut
   walk.admission = admission?.value ?? null;
   // Stopped while the reservation was made: it does not leave, and what was held is given back.
   if (ask.signal.aborted) return settle({ ...walk, preflight }, notSent(CANCELLED, ask.signal), [], CANCELLED);
-  const leaving = admission?.value.wire ?? wire.value;
+  return send(walk, preflight, admission?.value.wire ?? wire.value).catch(async (bug: unknown) => {
+    await giveUp(walk);
+    throw bug;
+  });
+}
 
+async function send(walk: Walk, preflight: Preflight, leaving: WireRequest): Promise<CallOutcome> {
+  const { ports, ask, sizes } = walk;
   const log = ports.log ?? noLog;
   log.sent(logCall(ask, leaving, sizes));
   const end = await stream(walk, leaving);
-  const endedMs = clock.monotonicMs();
+  const endedMs = ports.clock.monotonicMs();
   const [running, lines] = await Promise.all([
     reached(end) ? ports.model.running(never) : null,
     log.linesFor({ id: ask.id, ...countsOf(end) }),
   ]);
   return settle({ ...walk, preflight, endedMs, log: lines }, end, running ?? [], null);
+}
+
+/** A bug in the middle of a call leaves no hold behind: what may have been used stays charged. */
+async function giveUp({ ports, admission, wasSent, builder }: Walk): Promise<void> {
+  if (admission === null || ports.budgets === undefined) return;
+  const reply = builder.finish({ ...notSent(BROKEN, never), ending: 'aborted' }, 0);
+  await close(ports.budgets, admission, { reply, wasSent, outputTokensSeen: builder.tokensSeen });
 }
 
 function logCall({ id, request }: CallAsk, { path }: WireRequest, { total }: MessagesEstimate): LogCallSent {
@@ -165,6 +178,7 @@ interface Walk {
   readonly log: LogLines | null;
 }
 
+const BROKEN: Denial = { code: 'internal', message: 'The call was broken off by a fault of the console.' };
 const CANCELLED: Denial = { code: 'cancelled', message: 'Stopped before it was sent.' };
 
 /** Step 5: forwards every chunk, reads it as it comes, keeps running totals, says in which phase the call is. */

@@ -3,8 +3,9 @@
  * summary of what came before, and that goes on in its place. System texts and the newest message stay as they are.
  */
 import type { CallRecord, CallRequest, Message } from '../contract/calls.ts';
+import type { Plan } from '../contract/plans.ts';
 import type { EnginePorts } from './ports.ts';
-import { conversationTokens } from './ledger/limits.ts';
+import { conversationTokens, limitDenial, newestUserMessage } from './ledger/limits.ts';
 import { never } from './cancel.ts';
 
 export interface Shortening {
@@ -27,7 +28,7 @@ export async function shorteningOf(ports: EnginePorts, request: CallRequest): Pr
   if (ports.budgets === undefined || request.route !== 'chat') return null;
   const { plan } = ports.budgets.ledger.policyOf(request.payer ?? ports.budgets.payer());
   const limit = plan.limits.conversationTokensMax;
-  if (limit === null || plan.onConversationOverflow !== 'summarise') return null;
+  if (limit === null || plan.onConversationOverflow !== 'summarise' || isRefusedAnyway(plan, request)) return null;
   const subject = await ports.subjects.of(request.model, never);
   if (!subject.ok) return null;
   const sizes = await ports.estimator.estimate(request.messages, subject.value.learned);
@@ -60,6 +61,14 @@ export async function shorteningOf(ports: EnginePorts, request: CallRequest): Pr
       policy: 'refuse',
     },
   };
+}
+
+/** By a limit that a summary does nothing about: then none is paid for. */
+function isRefusedAnyway({ limits, ...plan }: Plan, { model, messages, numPredict }: CallRequest): boolean {
+  const others = { ...plan, limits: { ...limits, conversationTokensMax: null, bodyBytesMax: null } };
+  const messageCharacters = newestUserMessage(messages)?.content.length ?? null;
+  const facts = { model, bodyBytes: 0, messageCharacters, conversationTokens: 0, outputTokens: numPredict };
+  return limitDenial(others, facts) !== null;
 }
 
 /** null where the summary did not come to an end with text in it. */

@@ -15,6 +15,7 @@ import { stormHandlers } from './ledger/storm-handlers.ts';
 import { directoryHandlers } from './ledger/directory-handlers.ts';
 import { ledgerExport } from './ledger/ledger-export.ts';
 import { ledgerHandlers } from './ledger/ledger-handlers.ts';
+import { redisPlaceOf } from './redis/url.ts';
 import type { EngineDoor, RequestContext } from './rpc/dispatcher.ts';
 import type { Parts } from './parts.ts';
 import { notUp, ollamaTarget, simulatorTarget } from './server/server-watch.ts';
@@ -70,7 +71,11 @@ function table(parts: Parts): Handlers {
         tokensToday: store.tokensOn(clock.now().slice(0, 10), watch.status().kind === 'simulator'),
         notices: [...parts.notices],
       }),
-    'settings.set': (patch) => parts.saveSettings({ ...parts.settings(), ...definedOnly(patch) }),
+    'settings.set': (patch) => {
+      const redis =
+        patch.redisUrl === undefined || patch.redisUrl.trim() === '' ? ok(null) : redisPlaceOf(patch.redisUrl);
+      return redis.ok ? parts.saveSettings({ ...parts.settings(), ...definedOnly(patch) }) : redis;
+    },
 
     'server.look': async () => ok(await watch.look()),
     'server.connect': ({ url }) => connect(url),

@@ -17,6 +17,8 @@ import { type RunnerServer, createRunner } from './experiments/runner.ts';
 import { createHandlers } from './handlers.ts';
 import { priceSetNamed } from './costs/price-sets.ts';
 import { createDirectory } from './ledger/directory.ts';
+import { redisUrlOf } from './ledger/open-ledger.ts';
+import { openSharedStore } from './ledger/shared-store.ts';
 import { createStorms } from './ledger/storm.ts';
 import { createLedgerService } from './ledger/ledger-service.ts';
 import type { Parts, RuntimeOptions } from './parts.ts';
@@ -110,7 +112,6 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     );
   listeners.add((event) => {
     if (event.type === 'server-changed' || event.type === 'settings-changed') useLog();
-    if (event.type === 'settings-changed') sqlite.setSynchronous(settings.ledgerSync);
   });
   const subjects = createSubjects({ watch, store, localOnly: () => settings.localOnly });
   const estimator = createEstimator();
@@ -126,10 +127,22 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     return ledgerStore;
   }
   const sqlite = ledgerStore.value;
+  const openedLedger = await openSharedStore({
+    sqlite,
+    redisUrl: redisUrlOf(settings.redisUrl, environment.SPILLWAY_REDIS_URL),
+    settings: () => settings,
+  });
+  if (!openedLedger.ok) {
+    await sqlite.close();
+    store.close();
+    lock.value.release();
+    return openedLedger;
+  }
   const directory = createDirectory({ store });
   notices.push(...directory.notices);
   const budgets = createLedgerService({
-    store: sqlite,
+    store: openedLedger.value.store,
+    storeState: openedLedger.value.state,
     home: home.value,
     directory: directory.current,
     prices: (name) => priceSetNamed(store, name),
@@ -138,6 +151,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
   });
   // Limits are part of every balance that is shown.
   directory.onChange(() => budgets.changed());
+  openedLedger.value.onState(() => budgets.changed());
+  listeners.add((event) => {
+    if (event.type !== 'settings-changed') return;
+    sqlite.setSynchronous(settings.ledgerSync);
+    budgets.changed();
+  });
   const engine = createEngine({
     clock,
     ids,

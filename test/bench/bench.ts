@@ -8,7 +8,10 @@ const benches = {
   csv: async () => (await import('./csv.bench.ts')).benchCsv(),
   screen: async () => (await import('./screen.bench.ts')).benchScreen(),
   engine: async () => (await import('./engine-token.bench.ts')).benchEngineToken(),
-  ledger: async () => (await import('./ledger.bench.ts')).benchLedger(),
+  ledger: async () => [
+    ...(await (await import('./ledger.bench.ts')).benchLedger()),
+    ...(await (await import('./ledger-redis.bench.ts')).benchRedisLedger()),
+  ],
 } as const;
 
 const wanted = process.argv.slice(2);

@@ -6,11 +6,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_DIRECTORY, directorySchema } from '../../shared/contract/plans.ts';
 import type { Audit, Balance } from '../../shared/contract/ledger.ts';
 import { type Ledger, createLedger } from '../../shared/engine/ledger/ledger.ts';
+import { openRedisStore } from '../../shared/node/redis/store.ts';
 import { type Home, openHome } from '../../shared/node/storage/home.ts';
 import { openLedgerStore } from '../../shared/node/storage/ledger-store.ts';
 import { acquireLock } from '../../shared/node/storage/lock.ts';
 import { openStore } from '../../shared/node/storage/store.ts';
 import { value } from '../node/storage/records.ts';
+import { startRedis } from '../support/redis.ts';
 import { freshFolder, rowsOf, spillway } from './spillway.ts';
 
 /** Days and months begin twelve hours from now, so that no test runs over the end of one. */
@@ -167,6 +169,34 @@ describe('status', () => {
       expect([code, stderr]).toEqual([1, plain.stderr]);
     }
   });
+});
+
+test('after a run: its rows say what was charged, and the balances are their sum', async () => {
+  const folder = freshFolder();
+  const home = value(openHome({ flag: folder, environment: {} }));
+  const { store } = value(openStore({ home, clock: { now: () => new Date().toISOString() } }));
+  value(store.saveDirectory({ json: JSON.stringify(planned), revision: 1 }));
+  store.close();
+  const run = await spillway(['run', '--default', 'context', '--simulate', '--csv', '-', '--home', folder]);
+  const rows = rowsOf(run.stdout);
+  expect([run.code, rows.length]).toEqual([0, 10]);
+  for (const row of rows) {
+    expect(row).toMatchObject({
+      budget_tenant: 'local',
+      budget_user: 'local',
+      budget_plan: 'lab',
+      charge_source: 'reported',
+      budget_resolution: 'settled',
+      charged_tokens: String(Number(row['prompt_tokens_evaluated']) + Number(row['eval_tokens'])),
+    });
+    expect(Number(row['reserved_tokens'])).toBeGreaterThan(0);
+  }
+  const status = await spillway(['ledger', 'status', '--simulated', '--home', folder]);
+  const sum = rows.reduce((total, row) => total + Number(row['charged_tokens']), 0).toLocaleString('en-US');
+  expect(status.stdout).toContain('no open holds');
+  expect(status.stdout).toMatch(new RegExp(`user local +day +tok +unlimited +${sum} +0 unlimited`));
+  const audit = await spillway(['ledger', 'audit', '--home', folder]);
+  expect(audit).toMatchObject({ code: 0, stdout: 'Sound: 20 entries, 2 accounts, 0 open holds.\n' });
 });
 
 describe('audit', () => {
@@ -371,6 +401,68 @@ test('a database of an older Spillway is left as it is', async () => {
   const { code, stderr } = await spillway(['ledger', 'status', '--home', folder]);
   expect(code).toBe(1);
   expect(stderr).toContain('was made by an older Spillway. Start the console once: it brings the file up to date.');
+});
+
+describe('in a Redis', () => {
+  /** Spent 2,073 of a budget that several consoles share. */
+  async function shared(): Promise<{ url: string; ledger: Ledger }> {
+    const redis = await startRedis();
+    const store = value(await openRedisStore({ url: redis.url }));
+    onTestFinished(async () => {
+      await store.close();
+      await redis.close();
+    });
+    const ledger = createLedger({
+      store,
+      directory: () => planned,
+      prices: () => null,
+      newId: () => 'hold_shared',
+      owner: 'elsewhere/start',
+      clockOffsetMs: () => 0,
+      events: { emit: () => undefined },
+    });
+    expect(await ledger.resolve(await reserve(ledger, 'ada'), settled)).not.toBeNull();
+    return { url: redis.url, ledger };
+  }
+
+  /** A folder with the plans and this address in its settings. */
+  function folderWith(redisUrl: string): string {
+    const folder = freshFolder();
+    const home = value(openHome({ flag: folder, environment: {} }));
+    const { store } = value(openStore({ home, clock: { now: () => new Date().toISOString() } }));
+    value(store.saveDirectory({ json: JSON.stringify(planned), revision: 1 }));
+    value(store.saveSettings({ ...store.settings(), redisUrl }));
+    store.close();
+    return folder;
+  }
+
+  test('every command works there, on the setting before the environment', async () => {
+    const { url, ledger } = await shared();
+    const folder = folderWith(url);
+    const ask = (...args: string[]) =>
+      spillway(['ledger', ...args, '--home', folder], { SPILLWAY_REDIS_URL: 'redis://127.0.0.1:1' });
+    const status = await ask('status');
+    expect([status.code, status.stderr]).toEqual([0, '']);
+    expect(status.stdout).toMatch(/^Ledger in Redis, real book, .*, no open holds\n/);
+    expect(status.stdout).toMatch(/user ada +day +tok +6,000 +2,073 +0 +3,927 /);
+    expect(await ask('audit')).toMatchObject({ code: 0, stdout: 'Sound: 2 entries, 2 accounts, 0 open holds.\n' });
+    const granted = await ask('grant', '--tenant', 'acme', '--user', 'ada', '--window', 'day', '--tokens', '100');
+    expect(granted.stdout).toMatch(/limit 6,100, spent 2,073, held 0, free 4,027\.\n$/);
+    expect(value(await ledger.view('real')).balances[0]?.granted).toBe(100);
+    expect(rowsOf((await ask('export', 'journal')).stdout).map((row) => row['operation'])).toEqual([
+      'grant',
+      'settle',
+      'settle',
+      'reserve',
+      'reserve',
+    ]);
+  });
+
+  test('a folder without a database takes the address of the environment', async () => {
+    const { url } = await shared();
+    const { code, stdout } = await spillway(['ledger', 'status'], { SPILLWAY_REDIS_URL: url });
+    expect([code, stdout.split(',')[0]]).toEqual([0, 'Ledger in Redis']);
+  });
 });
 
 test('an address of Redis that is none is bad input', async () => {

@@ -38,6 +38,29 @@ test(`kill -9 at ${KILLS} random points under load: nothing told is lost, nothin
   expect(seen.openHolds).toBeGreaterThan(KILLS);
 });
 
+test('two processes on one file: both get through, and the journal is whole', async () => {
+  const file = freshFile();
+  const children = [0, 1].map((index) => startChild('ledger-load', file, ownerOf(index)));
+  for (const child of children) child.say('go');
+  const told = await Promise.all(children.map((child) => toldUntilKilled(child, 1_500)));
+  const store = freshLedger(file);
+  await expectSoundJournal(store);
+  const ids = new Set<string | null>();
+  for (let beforeSeq: number | null = null; ;) {
+    const page: readonly LedgerEntry[] = value(
+      await store.entries({ book: 'simulated', operations: ['reserve'], beforeSeq, limit: 1_000 }),
+    );
+    for (const entry of page) ids.add(entry.reservationId);
+    const last = page.at(-1);
+    if (last === undefined) break;
+    beforeSeq = last.seq;
+  }
+  for (const [index, lines] of told.entries()) {
+    const reserved = lines.filter((line) => line.startsWith('r')).map((line) => `${ownerOf(index)}/${line.slice(2)}`);
+    expect(reserved.filter((id) => !ids.has(id))).toEqual([]);
+  }
+});
+
 const ownerOf = (round: number): string => `home-1/start-${round}`;
 
 async function toldUntilKilled(child: Child, count: number): Promise<string[]> {

@@ -2,21 +2,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CallRecord, CallRequest, Message } from '../../shared/contract/calls.ts';
-import { ok } from '../../shared/contract/denials.ts';
-import type { CallId, RunId } from '../../shared/contract/ids.ts';
-import { directorySchema } from '../../shared/contract/plans.ts';
 import { never } from '../../shared/engine/cancel.ts';
-import { type Engine, createEngine } from '../../shared/engine/engine.ts';
-import { estimateMessages } from '../../shared/engine/estimate/estimate.ts';
-import { createLedger } from '../../shared/engine/ledger/ledger.ts';
-import { createMemoryStore } from '../../shared/engine/ledger/memory-store.ts';
-import type { LedgerStore } from '../../shared/engine/ledger/store.ts';
-import { preflight } from '../../shared/engine/truncation/preflight.ts';
+import type { Engine } from '../../shared/engine/engine.ts';
 import { type OllamaDoor, createOllamaDoor } from '../../shared/node/ollama/door.ts';
 import { systemClock } from '../../shared/node/runtime.ts';
 import { type Simulator, startSimulator } from '../../shared/node/simulator/index.ts';
 import { defaultProfiles } from '../../shared/node/simulator/profiles.ts';
 import { request } from '../engine/budgets/bench.ts';
+import { type BudgetedEngine, budgetedEngine, callOn, userDay } from './budgeted-engine.ts';
 
 const SYSTEM = 'You are a keeper of harbours, and you never speak of anything but the sea and its ships. '.repeat(20);
 const USER_LIMIT = 1_000_000_000;
@@ -36,63 +29,11 @@ beforeAll(async () => {
 });
 afterAll(() => simulator.stop());
 
-function started(knows = true): { engine: Engine; store: LedgerStore } {
-  let count = 0;
-  const store = createMemoryStore({ nowMs: () => Date.now() });
-  const directory = directorySchema.parse({
-    plans: [
-      {
-        name: 'strict',
-        overrun: 'strict',
-        budgets: [{ scope: 'user', window: 'day', unit: 'tokens', limit: USER_LIMIT }],
-      },
-    ],
-    defaultPlan: 'strict',
-  });
-  const ledger = createLedger({
-    store,
-    directory: () => directory,
-    prices: () => null,
-    newId: () => `hold-${(count += 1)}`,
-    owner: 'a/b',
-    clockOffsetMs: () => 0,
-    events: { emit: () => undefined },
-  });
-  const engine = createEngine({
-    clock: systemClock,
-    ids: { call: () => `call-${(count += 1)}` as CallId, run: () => 'run' as RunId },
-    model: door,
-    subjects: {
-      async of(model) {
-        const facts = knows ? await door.show(model, never) : null;
-        return ok({
-          server: simulator.url,
-          serverVersion: simulator.version,
-          simulated: true,
-          facts: facts?.ok === true ? facts.value : null,
-          digest: null,
-          learned: null,
-          defaultNumCtx: null,
-          running: (await door.running(never)) ?? [],
-        });
-      },
-    },
-    estimator: {
-      estimate: async (messages, learned) => estimateMessages(messages, learned),
-      preflight: async (input) => preflight(input),
-    },
-    journal: { callClosed: () => ok(undefined) },
-    budgets: { ledger, payer: () => ({ tenant: 't', user: 'u' }), wallClockMs: () => 60_000 },
-    events: { emit: () => undefined },
-  });
-  return { engine, store };
-}
+const started = (knows = true): BudgetedEngine =>
+  budgetedEngine({ door, simulator, knows, plan: { overrun: 'strict', budgets: [userDay(USER_LIMIT)] } });
 
-async function call(engine: Engine, change: Partial<CallRequest>): Promise<CallRecord> {
-  const opened = engine.open({ ...request, numPredict: 3, think: 'default', ...change });
-  if (!opened.ok) throw new Error(opened.denial.message);
-  return (await opened.value.done).record;
-}
+const call = (engine: Engine, change: Partial<CallRequest>): Promise<CallRecord> =>
+  callOn(engine, { ...request, numPredict: 3, ...change });
 
 /** ASCII, CJK, emoji, lone surrogates, code, marks of templates, and much of one of them. */
 const text = fc.oneof(

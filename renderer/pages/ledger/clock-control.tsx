@@ -6,15 +6,14 @@ import type { LedgerState } from '../../../shared/contract/ledger.ts';
 import type { RequestParams } from '../../../shared/contract/requests.ts';
 import { Button } from '../../components/button.tsx';
 import { Field, Problem, TextBox } from '../../components/field.tsx';
-import { useClient, useEngine } from '../../stores/engine-context.ts';
-import { ledgerNowMs } from '../../stores/ledger-state.ts';
-import { useNow } from '../live/use-live.ts';
+import { useClient } from '../../stores/engine-context.ts';
 import { clockMoves, instantOfLocal, localText, movedWord } from './clock-moments.ts';
+import { useLedgerNow } from './ledger-clock.tsx';
 import { usePlans, useDirectoryActions } from './plans-store.ts';
 import { ZonePicker } from './plans-zone.tsx';
 
 export interface ClockControlProps {
-  /** As the ledger last said; the control goes on counting from there. */
+  /** As the ledger last said; the time itself is that of the store, which counts on from there. */
   readonly state: LedgerState | null;
   /** Zone the time is shown in, such as that of the plan most users have. */
   readonly timeZone?: string;
@@ -25,7 +24,7 @@ export function ClockControl({ state, timeZone = 'UTC' }: ClockControlProps) {
   const [open, setOpen] = useState(false);
   const { load } = useDirectoryActions();
   const zone = chosen ?? timeZone;
-  const nowMs = useLedgerNow(state);
+  const nowMs = useLedgerNow();
   if (state === null || nowMs === null) return <span className="lab">ledger’s clock not known yet</span>;
   const isReal = state.book === 'real';
   const isMoved = state.clockOffsetMs !== 0;
@@ -158,14 +157,4 @@ function Moves({ nowMs, zone, isMoved }: { nowMs: number; zone: string; isMoved:
       </Button>
     </>
   );
-}
-
-/** The ledger's own time, moving. From the store where it has it, else from the state that was given. */
-function useLedgerNow(state: LedgerState | null): number | null {
-  const slice = useEngine((engine) => engine.ledger);
-  const nowMs = useNow(state !== null, 1_000);
-  const [given, setGiven] = useState({ state, atMs: nowMs });
-  if (given.state !== state) setGiven({ state, atMs: nowMs });
-  if (slice.state !== null && slice.state === state) return ledgerNowMs(slice, nowMs);
-  return ledgerNowMs({ state, stateAtMs: given.state === state ? given.atMs : nowMs }, nowMs);
 }

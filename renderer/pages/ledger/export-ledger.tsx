@@ -68,7 +68,7 @@ export function ExportLedger({ book, initial }: { readonly book: Book | null; re
               label="What"
               value={what}
               options={[
-                { value: 'journal', text: 'Journal: every entry, oldest first' },
+                { value: 'journal', text: 'Journal: every entry, newest first' },
                 { value: 'balances', text: 'Balances: every account as it stands' },
                 { value: 'reservations', text: 'Reservations: every hold and how it ended' },
               ]}
@@ -82,7 +82,7 @@ export function ExportLedger({ book, initial }: { readonly book: Book | null; re
           />
           <Item
             text="CSV for spreadsheets"
-            note={`${sheet.separator === '\t' ? 'tab' : sheet.separator} and ${sheet.decimalMark}, with BOM`}
+            note={`${separatorWords[sheet.separator]}, decimal ${sheet.decimalMark === ',' ? 'comma' : 'point'}`}
             onPick={() => save('csv', { profile: 'spreadsheet', ...sheet })}
           />
           <Item text="JSON" note="every field" onPick={() => save('json')} />
@@ -92,6 +92,8 @@ export function ExportLedger({ book, initial }: { readonly book: Book | null; re
     </Popover.Root>
   );
 }
+
+const separatorWords = { ',': 'comma', ';': 'semicolon', '\t': 'tab' } as const;
 
 function Item({ text, note, onPick }: { text: string; note: string; onPick: () => void }) {
   return (

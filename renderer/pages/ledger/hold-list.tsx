@@ -1,5 +1,6 @@
 /** Holds as they open and close, and refusals among them: one line each, the youngest on top. */
-import { useMemo, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
+import { useSize } from '../../charts/use-size.ts';
 import type { LedgerSlice } from '../../stores/ledger-state.ts';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/data-table.tsx';
@@ -19,6 +20,9 @@ export interface HoldListProps {
   readonly onPick: (key: string) => void;
 }
 
+/** In less room than this the bar goes; its figures stand beside it. */
+const BAR_WIDTH_MIN = 416;
+
 /** The rows of the filter that is on. */
 export function useHoldRows(ledger: LedgerSlice): {
   readonly rows: readonly HoldRow[];
@@ -35,8 +39,10 @@ export function useHoldRows(ledger: LedgerSlice): {
 }
 
 export function HoldList({ rows, filter, onFilter, picked, onPick }: HoldListProps) {
+  const box = useRef<HTMLElement>(null);
+  const { width } = useSize(box, { width: 472, height: 400 });
   return (
-    <section aria-label="Holds" className="flex min-h-40 min-w-0 flex-1 flex-col">
+    <section ref={box} aria-label="Holds" className="flex min-h-40 min-w-0 flex-1 flex-col">
       <div className="flex h-9 flex-none items-center gap-1 pr-4 pl-6">
         <h2 className="mr-2 font-semibold text-ink">Holds</h2>
         <div role="radiogroup" aria-label="Show" className="flex flex-1 gap-1">
@@ -59,7 +65,7 @@ export function HoldList({ rows, filter, onFilter, picked, onPick }: HoldListPro
         <DataTable
           label="Holds and refusals"
           rows={rows}
-          columns={columns}
+          columns={width < BAR_WIDTH_MIN ? withoutBar : columns}
           rowKey={keyOf}
           rowHeight={40}
           picked={picked}
@@ -85,7 +91,7 @@ const columns: readonly Column<HoldRow>[] = [
   {
     id: 'hold',
     header: 'hold',
-    width: '92px',
+    width: '84px',
     text: (row) => row.hold?.id ?? '',
     cell: (row) => (
       <Two
@@ -99,7 +105,7 @@ const columns: readonly Column<HoldRow>[] = [
   {
     id: 'user',
     header: 'user',
-    width: 'minmax(76px, 1fr)',
+    width: 'minmax(56px, 1fr)',
     text: (row) => row.user,
     cell: (row) => (
       <span className="min-w-0">
@@ -115,7 +121,7 @@ const columns: readonly Column<HoldRow>[] = [
   {
     id: 'state',
     header: 'state',
-    width: '72px',
+    width: '68px',
     text: (row) => row.state,
     cell: (row) => (
       <span
@@ -131,15 +137,16 @@ const columns: readonly Column<HoldRow>[] = [
   },
   {
     id: 'used',
-    header: 'used of held',
-    width: 'minmax(72px, 104px)',
+    header: 'used',
+    help: 'What was charged of what was held',
+    width: '80px',
     text: (row) => (row.used === null ? '' : `${row.used} of ${row.reserved ?? ''}`),
     cell: (row) => <UsedBar row={row} />,
   },
   {
     id: 'tokens',
     header: 'tokens',
-    width: '136px',
+    width: '132px',
     numeric: true,
     text: (row) => row.tokens,
     cell: (row) => (
@@ -152,6 +159,8 @@ const columns: readonly Column<HoldRow>[] = [
     ),
   },
 ];
+
+const withoutBar = columns.filter(({ id }) => id !== 'used');
 
 function Two({ top, below, title, mono }: { top: string; below: string; title: string; mono: boolean }) {
   return (

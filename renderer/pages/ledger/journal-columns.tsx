@@ -5,22 +5,22 @@ import { count, DASH } from '../../format/numbers.ts';
 import { accountOfKey, amountText, operationHelp, sourceShort, sourceWord, stampText } from './words.ts';
 
 export const journalColumns: readonly Column<LedgerEntry>[] = [
-  { id: 'seq', header: 'entry', width: '88px', numeric: true, text: (entry) => count(entry.seq) },
+  { id: 'seq', header: 'entry', width: '80px', numeric: true, text: (entry) => count(entry.seq) },
   {
     id: 'at',
     header: 'at, UTC',
-    width: '148px',
+    width: '152px',
     text: (entry) => stampText(entry.at),
   },
   {
     id: 'operation',
     header: 'operation',
-    width: '80px',
+    width: '76px',
     text: (entry) => entry.operation,
     cell: (entry) => <span title={operationHelp[entry.operation]}>{entry.operation}</span>,
   },
-  { id: 'user', header: 'user', width: 'minmax(80px, 1fr)', text: (entry) => entry.user ?? DASH },
-  { id: 'tenant', header: 'tenant', width: 'minmax(80px, 1fr)', text: (entry) => entry.tenant },
+  { id: 'user', header: 'user', width: 'minmax(72px, 1fr)', text: (entry) => entry.user ?? DASH },
+  { id: 'tenant', header: 'tenant', width: 'minmax(72px, 1fr)', text: (entry) => entry.tenant },
   {
     id: 'model',
     header: 'model',
@@ -32,14 +32,14 @@ export const journalColumns: readonly Column<LedgerEntry>[] = [
     id: 'amount',
     header: 'amount',
     help: 'Held by reserve, charged by the others, added to the limit by grant',
-    width: '104px',
+    width: '92px',
     numeric: true,
     text: mainAmount,
   },
   {
     id: 'tokens',
     header: 'in + out',
-    width: '120px',
+    width: '112px',
     numeric: true,
     text: (entry) => (entry.inputTokens === null ? DASH : `${count(entry.inputTokens)} + ${count(entry.outputTokens)}`),
   },
@@ -47,7 +47,7 @@ export const journalColumns: readonly Column<LedgerEntry>[] = [
     id: 'overrun',
     header: 'overrun',
     help: 'Charged above what was held',
-    width: '72px',
+    width: '68px',
     numeric: true,
     text: (entry) => {
       const over = Math.max(0, ...entry.lines.map(({ overrun }) => overrun));
@@ -57,7 +57,7 @@ export const journalColumns: readonly Column<LedgerEntry>[] = [
   {
     id: 'source',
     header: 'source',
-    width: '88px',
+    width: '84px',
     text: (entry) => (entry.source === null ? '' : sourceShort[entry.source]),
     cell: (entry) =>
       entry.source === null ? null : <span title={sourceWord[entry.source]}>{sourceShort[entry.source]}</span>,
@@ -65,7 +65,7 @@ export const journalColumns: readonly Column<LedgerEntry>[] = [
   {
     id: 'about',
     header: 'accounts or reason',
-    width: 'minmax(160px, 2fr)',
+    width: 'minmax(128px, 2fr)',
     text: (entry) => [entry.reason, accountsText(entry)].filter(Boolean).join(' · '),
     cell: (entry) => {
       const text = [entry.reason, accountsText(entry)].filter(Boolean).join(' · ');

@@ -5,7 +5,6 @@ import { ledgerOperations } from '../../../shared/contract/ledger.ts';
 import type { LedgerEntry } from '../../../shared/contract/ledger.ts';
 import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { SimulatedTag } from '../../components/chip.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Facts } from '../../components/detail-pane.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -78,7 +77,7 @@ function Filters() {
                   operations: on ? operations.filter((other) => other !== one) : [...operations, one],
                 })
               }
-              className={`h-6 flex-none rounded border px-2 text-table ${on ? 'border-ink bg-pick font-semibold text-ink' : 'border-line text-ink-2 hover:bg-pick'}`}
+              className={`h-6 flex-none rounded border px-1.5 text-table ${on ? 'border-ink bg-pick font-semibold text-ink' : 'border-line text-ink-2 hover:bg-pick'}`}
             >
               {one}
             </button>
@@ -90,7 +89,7 @@ function Filters() {
         placeholder="tenant"
         value={tenant}
         maxLength={200}
-        className="w-28!"
+        className="w-24!"
         onValue={(value) => journalFilter.set({ tenant: value })}
       />
       <TextBox
@@ -99,7 +98,7 @@ function Filters() {
         data-search="yes"
         value={user}
         maxLength={200}
-        className="w-28!"
+        className="w-24!"
         onValue={(value) => journalFilter.set({ user: value })}
       />
       {account === '' ? null : (
@@ -120,7 +119,7 @@ function Filters() {
           </button>
         </span>
       )}
-      <span className="w-36">
+      <span className="w-32">
         <Choice
           label="Book"
           value={book ?? 'current'}
@@ -196,7 +195,6 @@ function EntryPane({ entry, onClose, onMove }: EntryPaneProps) {
     >
       <PaneText>
         <b>{entry.operation}</b> · {operationHelp[entry.operation]}{' '}
-        {entry.book === 'simulated' ? <SimulatedTag /> : null}
       </PaneText>
       <Facts
         facts={[

@@ -34,7 +34,7 @@ export function NowView({ ledger, onGrant }: NowViewProps) {
   return (
     <div className="flex min-h-0 min-w-0 flex-1">
       <div className="@container flex min-h-0 min-w-0 flex-1 flex-col overflow-auto">
-        <div className="grid min-h-[400px] min-w-0 flex-1 grid-cols-1 @min-[680px]:grid-cols-[minmax(0,1fr)_minmax(368px,min(44%,560px))] @min-[680px]:grid-rows-[minmax(0,1fr)]">
+        <div className="grid min-h-[440px] min-w-0 flex-1 grid-cols-1 @min-[680px]:grid-cols-[minmax(0,1fr)_minmax(368px,min(40%,560px))] @min-[680px]:grid-rows-[minmax(0,1fr)]">
           <section
             aria-label="Budgets"
             className="@container flex min-h-0 min-w-0 flex-col pt-2 @max-[680px]:h-[420px]"
@@ -91,6 +91,8 @@ function OutlookLine({ ledger: { balances, reservations } }: { ledger: LedgerSli
   );
 }
 
+const CLOCK_SLACK_MS = 5_000;
+
 /** Stays while it counts, or for a minute; until it is put away, or another comes. */
 function NewestRefusal({ ledger, onPick }: { ledger: LedgerSlice; onPick: (key: string) => void }) {
   const [away, setAway] = useState<string | null>(null);
@@ -99,7 +101,8 @@ function NewestRefusal({ ledger, onPick }: { ledger: LedgerSlice; onPick: (key: 
   if (line === undefined || nowMs === null) return null;
   const id = `${line.id} ${line.count}`;
   const untilMs = Date.parse(line.lastAt) + Math.max(60, line.refusal?.retryAfterSeconds ?? 0) * 1_000;
-  if (away === id || nowMs > untilMs) return null;
+  // The clock of a simulated book may have been moved, to either side.
+  if (away === id || nowMs > untilMs || nowMs < Date.parse(line.lastAt) - CLOCK_SLACK_MS) return null;
   const timeZone =
     line.refusal === null ? null : (ledger.balances.get(accountKey(line.refusal.account))?.timeZone ?? null);
   return (

@@ -1,5 +1,7 @@
 /** What comes next: alerts that are not far, and what open holds can do. Pure. */
 import type { Balance, BudgetAlert, Reservation } from '../../../shared/contract/ledger.ts';
+import { count } from '../../format/numbers.ts';
+import { isUntouched } from './tank-model.ts';
 import { accountName, amountText, shortId } from './words.ts';
 
 export interface NextAlert {
@@ -10,12 +12,12 @@ export interface NextAlert {
   readonly toGo: number;
 }
 
-/** The next threshold of each account that was not told yet; the nearest, as a share of its limit, first. */
+/** The next threshold of each account in use that was not told yet; the nearest, as a share of its limit, first. */
 export function nextAlerts(balances: Iterable<Balance>): readonly NextAlert[] {
   const found: NextAlert[] = [];
   for (const balance of balances) {
     const { limit, spent, alerts } = balance;
-    if (limit === null || limit === 0) continue;
+    if (limit === null || limit === 0 || isUntouched(balance)) continue;
     const next = alerts.filter(({ raised, at }) => !raised && at > spent).sort((a, b) => a.at - b.at)[0];
     if (next === undefined) continue;
     found.push({ key: balance.key, balance, percent: next.percent, at: next.at, toGo: next.at - spent });
@@ -41,7 +43,9 @@ export function outlookOf(balances: ReadonlyMap<string, Balance>, reservations: 
   if (open.length === 0) return { text: 'Nothing is held right now.', key: null };
   const one = open.length === 1 ? open[0] : undefined;
   const who =
-    one === undefined ? `all ${open.length} open holds use all they hold` : `${shortId(one.id)} uses all it holds`;
+    one === undefined
+      ? `${open.length === 2 ? 'both' : `all ${count(open.length)}`} open holds use all they hold`
+      : `${shortId(one.id)} uses all it holds`;
   const reached = sumsOf(open)
     .flatMap(([key, amount]) => {
       const balance = balances.get(key);

@@ -27,12 +27,12 @@ export function BudgetsPart({ budgets, problems, onBudgets }: BudgetsPartProps) 
       ) : (
         <table aria-label="Budgets" className="w-full table-fixed text-table">
           <colgroup>
-            <col className="w-[19%]" />
             <col className="w-[17%]" />
-            <col className="w-[13%]" />
-            <col className="w-[21%]" />
-            <col className="w-[14%]" />
             <col className="w-[16%]" />
+            <col className="w-[17%]" />
+            <col className="w-[20%]" />
+            <col className="w-[13%]" />
+            <col className="w-[17%]" />
             <col className="w-9" />
           </colgroup>
           <thead>

@@ -36,7 +36,7 @@ export function LimitsPart({ text, problems, warnings, onText }: LimitsPartProps
     onText({ ...text, limits: { ...text.limits, [field]: value } });
   return (
     <>
-      <div className="grid grid-cols-5 items-start gap-3 max-[1500px]:grid-cols-3">
+      <div className="grid grid-cols-3 items-start gap-3 min-[1500px]:grid-cols-6">
         {limitFields.map((field) => {
           const problem = problems[`limits.${field}`] ?? null;
           return (
@@ -80,30 +80,55 @@ export function LimitsPart({ text, problems, warnings, onText }: LimitsPartProps
         </Field>
       </div>
       <Warnings warnings={warnings} text={text} onText={onText} />
-      <Field
-        label="Models"
-        help="Names as the server lists them, one a line. Other models are refused."
-        problem={problems['limits.models'] ?? null}
-      >
-        {({ id, problemId }) => (
-          <div className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)] gap-3">
+      <ModelsField text={text} problem={problems['limits.models'] ?? null} onText={onText} />
+    </>
+  );
+}
+
+interface ModelsFieldProps {
+  readonly text: PlanText;
+  readonly problem: string | null;
+  readonly onText: (text: PlanText) => void;
+}
+
+function ModelsField({ text, problem, onText }: ModelsFieldProps) {
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)_minmax(0,2fr)] items-start gap-3">
+      <Field label="Models" help="Names as the server lists them. Other models are refused.">
+        {({ id }) => (
+          <>
+            <Choice
+              id={id}
+              value={text.isListed ? 'listed' : 'every'}
+              options={[
+                { value: 'every', text: 'every model' },
+                { value: 'listed', text: 'only these' },
+              ]}
+              onValue={(value) => onText({ ...text, isListed: value === 'listed' })}
+            />
+            <p className="lab">{modelsWord(text)}</p>
+          </>
+        )}
+      </Field>
+      {text.isListed ? (
+        <Field label="Names, one a line" problem={problem}>
+          {({ id, problemId }) => (
             <textarea
               id={id}
               rows={Math.min(6, Math.max(2, text.models.split('\n').length))}
               spellCheck={false}
               maxLength={100_000}
-              placeholder="every model"
+              placeholder="llama3.2:3b"
               value={text.models}
-              aria-invalid={problems['limits.models'] !== undefined}
-              aria-describedby={problems['limits.models'] === undefined ? undefined : problemId}
+              aria-invalid={problem !== null}
+              aria-describedby={problem === null ? undefined : problemId}
               onChange={(event) => onText({ ...text, models: event.target.value })}
               className="field mono h-auto! resize-y py-1"
             />
-            <p className="lab">{modelsWord(text.models)}</p>
-          </div>
-        )}
-      </Field>
-    </>
+          )}
+        </Field>
+      ) : null}
+    </div>
   );
 }
 
@@ -117,8 +142,9 @@ function wordOf(text: string, unit: string): string {
   return 'problem' in whole ? '' : (limitWord(whole.value, unit) ?? '');
 }
 
-function modelsWord(text: string): string {
-  const names = text.split('\n').filter((name) => name.trim() !== '').length;
-  if (names === 0) return 'every model is allowed';
-  return names === 1 ? 'only this model is allowed' : `only these ${count(names)} models are allowed`;
+function modelsWord({ isListed, models }: PlanText): string {
+  if (!isListed) return 'no model is refused';
+  const names = models.split('\n').filter((name) => name.trim() !== '').length;
+  if (names === 0) return 'nothing is allowed';
+  return names === 1 ? 'one model is allowed' : `${count(names)} models are allowed`;
 }

@@ -35,7 +35,9 @@ export interface PlanText {
   readonly name: string;
   /** The wall clock in seconds, the others in their own unit. Empty = unlimited. */
   readonly limits: Readonly<Record<LimitField, string>>;
-  /** One name a line; empty = every model. */
+  /** Only the models below; a list without a name then allows none. */
+  readonly isListed: boolean;
+  /** One name a line. */
   readonly models: string;
   readonly onConversationOverflow: Plan['onConversationOverflow'];
   readonly budgets: readonly BudgetText[];
@@ -68,6 +70,7 @@ export function textOfPlan(plan: Plan): PlanText {
       wallClockMsMax: secondsText(plan.limits.wallClockMsMax),
       bodyBytesMax: textOf(plan.limits.bodyBytesMax),
     },
+    isListed: plan.limits.models !== null,
     models: plan.limits.models?.join('\n') ?? '',
     onConversationOverflow: plan.onConversationOverflow,
     budgets: plan.budgets.map(textOfBudget),
@@ -98,7 +101,7 @@ export function readPlan(
       outputTokensMax: numberOf(text.limits.outputTokensMax),
       wallClockMsMax: msOfSeconds(text.limits.wallClockMsMax),
       bodyBytesMax: numberOf(text.limits.bodyBytesMax),
-      models: modelsOf(text.models),
+      models: text.isListed ? modelsOf(text.models) : null,
     },
     onConversationOverflow: text.onConversationOverflow,
     budgets: text.budgets.map(({ scope, window, unit, limit, alerts, retryAfter }) => ({
@@ -249,12 +252,12 @@ function msOfSeconds(text: string): number | null {
   return match === null ? Number.NaN : Number(match[1]) * 1_000 + Number((match[2] ?? '').padEnd(3, '0'));
 }
 
-function modelsOf(text: string): string[] | null {
+function modelsOf(text: string): string[] {
   const names = text
     .split('\n')
     .map((name) => name.trim())
     .filter((name) => name !== '');
-  return names.length === 0 ? null : [...new Set(names)];
+  return [...new Set(names)];
 }
 
 /** Empty = no alerts. */

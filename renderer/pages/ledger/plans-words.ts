@@ -12,11 +12,11 @@ export const scopeWords: Readonly<Record<BudgetScope, string>> = {
 };
 
 export const scopeHelp: Readonly<Record<BudgetScope, string>> = {
-  conversation: 'each conversation by itself',
-  experiment: 'each run of an experiment',
-  user: 'each user by itself',
-  model: 'each model, for all users of the tenant',
-  tenant: 'all users of the tenant together',
+  conversation: 'each by itself',
+  experiment: 'each run of one',
+  user: 'each by itself',
+  model: 'all users of a tenant',
+  tenant: 'all its users together',
 };
 
 export const windowWords: Readonly<Record<BudgetWindow, string>> = {

@@ -80,13 +80,25 @@ export function ZonePicker({ id, label, value, zones, onValue, problem = null, .
 
 const SHOWN_MAX = 60;
 
+/** Browsers and Node list these by the names they had before; people look for the ones of today. Both are the same zone. */
+const RENAMED = [
+  'America/Argentina/Buenos_Aires',
+  'America/Nuuk',
+  'Asia/Ho_Chi_Minh',
+  'Asia/Kathmandu',
+  'Asia/Kolkata',
+  'Asia/Yangon',
+  'Atlantic/Faroe',
+  'Europe/Kyiv',
+];
+
 /** The chosen one and UTC first, then what holds all words that were typed. */
 export function zonesLike(zones: readonly string[], value: string, find: string): readonly string[] {
   const words = find
     .toLowerCase()
     .split(/[\s/_]+/u)
     .filter((word) => word !== '');
-  return [...new Set([value, 'UTC', ...zones])]
+  return [...new Set([value, 'UTC', ...[...zones, ...RENAMED].sort()])]
     .filter((zone) => words.every((word) => zone.toLowerCase().includes(word)))
     .slice(0, SHOWN_MAX);
 }

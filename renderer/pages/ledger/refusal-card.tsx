@@ -5,7 +5,7 @@ import { Badge } from '../../components/badge.tsx';
 import { IconButton } from '../../components/button.tsx';
 import { count } from '../../format/numbers.ts';
 import { useLedgerNow } from './ledger-clock.tsx';
-import { codeText, countdown, needSentence, retryReason } from './words.ts';
+import { accountName, codeText, countdown, needSentence, retryReason } from './words.ts';
 
 export interface RefusalCardProps {
   readonly line: RefusalLine;
@@ -15,8 +15,7 @@ export interface RefusalCardProps {
 }
 
 export function RefusalCard({ line, timeZone, onPick, onClose }: RefusalCardProps) {
-  const who =
-    line.refusal === null ? `user ${line.user}` : `${line.refusal.account.scope} ${line.refusal.account.name}`;
+  const who = refusedWho(line);
   return (
     <section
       aria-label="Refused"
@@ -24,26 +23,32 @@ export function RefusalCard({ line, timeZone, onPick, onClose }: RefusalCardProp
       key={`${line.id} ${line.count}`}
       className="reveal relative flex-none border-b bg-sunk py-3 pr-3 pl-6 shadow-[inset_4px_0_0_var(--budget)]"
     >
-      <div className="flex min-w-0 items-center gap-2">
+      <div className="flex min-w-0 flex-wrap items-center gap-x-2 pr-8">
         <Badge meaning="budget" severity="stopped" />
         <button
           type="button"
           onClick={onPick}
           title={`Refused: ${who}${line.tenant === '' ? '' : ` of ${line.tenant}`}`}
-          className="min-w-0 flex-1 truncate rounded-sm text-left font-semibold text-ink hover:underline"
+          className="max-w-[calc(100%-40px)] min-w-0 flex-auto truncate rounded-sm text-left font-semibold text-ink hover:underline"
         >
           Refused: {who}
           {line.count > 1 ? ` · ${count(line.count)} times` : ''}
         </button>
-        <code className="max-w-1/2 flex-none truncate text-ink" title={codeText(line.code)}>
+        <code className="max-w-full min-w-0 truncate text-ink" title={codeText(line.code)}>
           {codeText(line.code)}
         </code>
-        <IconButton icon={X} label="Put this away" onClick={onClose} className="-my-1" />
+        <IconButton icon={X} label="Put this away" onClick={onClose} className="absolute top-2.5 right-2" />
       </div>
       <Wait line={line} timeZone={timeZone} />
       <p className="wrap-anywhere">{line.refusal === null ? line.message : needSentence(line.refusal)}</p>
     </section>
   );
+}
+
+/** `user ada`; where the limit is somebody else's, both: `user linus · tenant acme`. */
+export function refusedWho({ user, refusal }: RefusalLine): string {
+  if (refusal === null || (refusal.account.scope === 'user' && refusal.account.name === user)) return `user ${user}`;
+  return `user ${user} · ${accountName(refusal.account)}`;
 }
 
 function Wait({ line, timeZone }: { line: RefusalLine; timeZone: string | null }) {

@@ -117,13 +117,13 @@ function againstLimit(tokens: number, ask: StormAsk): string {
   return times < 1.05 ? `${count(tokens - limit.tokens)} over the limit` : `${times.toFixed(1)} times the limit`;
 }
 
-/** `20 of 20 calls let through, none refused`. */
-export function throughWord(side: StormSide, ask: StormAsk): string {
+/** `20 of 20 calls let through, none refused`. isStopped: those that did not end were stopped, nothing failed. */
+export function throughWord(side: StormSide, ask: StormAsk, isStopped = false): string {
   const failed = side.calls.filter((state) => state === 'failed').length;
   const parts = [
     `${count(side.admitted)} of ${counted(ask.calls, 'call')} let through`,
     side.refused === 0 ? 'none refused' : `${count(side.refused)} refused`,
-    failed === 0 ? null : `${count(failed)} failed`,
+    failed === 0 ? null : `${count(failed)} ${isStopped ? 'stopped' : 'failed'}`,
   ];
   return parts.filter((part) => part !== null).join(', ');
 }

@@ -36,9 +36,9 @@ export function StormHalf({ which, ask, reservedTokensEach, storm }: StormHalfPr
       <Tank which={which} ask={ask} reservedTokensEach={reservedTokensEach} side={side} />
       <Squares side={side} calls={ask.calls} />
       <p className="lab min-h-4" role="status">
-        {side === null ? counted(ask.calls, 'call') : throughWord(side, ask)}
+        {side === null ? counted(ask.calls, 'call') : throughWord(side, ask, storm?.state === 'cancelled')}
         {which === 'reserveFirst' && side !== null && side.spentTokens > 0
-          ? ` · ${count(side.spentTokens)} spent, the rest given back`
+          ? ` · ${count(side.spentTokens)} spent${side.spentTokens < side.heldTokensMax ? ', the rest given back' : ''}`
           : ''}
         {side === null || side.refusedCode === null ? null : (
           <>
@@ -117,7 +117,7 @@ const squareLooks = {
   running: 'hatch pulse',
   done: 'fill',
   refused: 'shadow-[inset_0_0_0_1.5px_var(--c)]',
-  failed: 'bg-ink',
+  failed: 'bg-plain',
 } as const;
 
 function Squares({ side, calls }: { side: StormSide | null; calls: number }) {

@@ -22,7 +22,7 @@ export interface TankModel {
 export function tankModel({ limit, spent, held, alerts }: Balance): TankModel {
   const used = spent + held;
   const width = limit === null ? roundAbove(used) : Math.max(limit, used, 1);
-  const part = (value: number): number => Math.min(100, (value * 100) / width);
+  const part = (value: number): number => Math.min(100, (value / width) * 100);
   return {
     spentPercent: part(spent),
     heldPercent: Math.min(100 - part(spent), part(held)),
@@ -60,7 +60,8 @@ export interface TankGroup {
 }
 
 /**
- * By tenant; the tenant touched last comes first. In it, the nearest to a person first, and of one scope the one touched last.
+ * By tenant; the tenant touched last comes first. In it, what was used comes before what was not, the nearest to a person first,
+ * and of one scope the one touched last.
  * `recent`: as the store keeps them, the last touched last.
  */
 export function tankGroups(recent: Iterable<Balance>, search: string): readonly TankGroup[] {
@@ -77,6 +78,7 @@ export function tankGroups(recent: Iterable<Balance>, search: string): readonly 
 }
 
 const byScope = (a: Balance, b: Balance): number =>
+  Number(isUntouched(a)) - Number(isUntouched(b)) ||
   budgetScopes.indexOf(a.account.scope) - budgetScopes.indexOf(b.account.scope);
 
 function matches({ account }: Balance, words: readonly string[]): boolean {

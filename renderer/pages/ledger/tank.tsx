@@ -23,10 +23,15 @@ export function Tank({ balance, picked, onPick, onGrant, presented = false }: Ta
       className={`border-b px-6 pt-7 pb-3.5 ${picked ? 'bg-pick shadow-[inset_3px_0_0_var(--ink)]' : ''}`}
       data-account={balance.key}
     >
-      <div className="grid grid-cols-[minmax(0,1fr)_auto] items-start gap-x-4 gap-y-5 @min-[600px]:grid-cols-[144px_minmax(0,1fr)_156px]">
+      <div className="grid grid-cols-[minmax(0,1fr)_auto] items-start gap-x-4 gap-y-6 @min-[600px]:grid-cols-[132px_minmax(0,1fr)_150px]">
         <Name balance={balance} onPick={onPick} />
         <div className="min-w-0 @max-[600px]:order-last @max-[600px]:col-span-2">
-          <TankBar balance={balance} model={model} className="h-14 @max-[600px]:h-9" labelled />
+          <TankBar
+            balance={balance}
+            model={model}
+            className="h-14 @max-[600px]:h-9 [@media(max-height:920px)]:h-12"
+            labelled
+          />
           <Legend balance={balance} model={model} />
         </div>
         <Figures balance={balance} onGrant={presented ? null : onGrant} />
@@ -69,7 +74,11 @@ function Name({ balance, onPick, small = false }: Pick<TankProps, 'balance' | 'o
       title={`${name} · ${accountNote(account)}`}
       className="block min-w-0 rounded-sm text-left hover:[&>b]:underline"
     >
-      <b className={`block truncate ${small ? 'text-table font-medium!' : 'text-lead leading-5'}`}>{name}</b>
+      <b
+        className={small ? 'block truncate text-table font-medium!' : 'line-clamp-2 text-lead leading-5 wrap-anywhere'}
+      >
+        {name}
+      </b>
       <span className="lab block truncate">{accountNote(account)}</span>
     </button>
   );
@@ -87,7 +96,8 @@ export function TankBar({ balance, model, className, labelled = false }: TankBar
   const { limit, account } = balance;
   const { limitPercent } = model;
   const percent = (value: number): string => `${value.toFixed(3)}%`;
-  const limitText = limit === null ? '' : `limit ${amountText(limit, account.unit)}`;
+  const limitText =
+    limit === null ? '' : limit === 0 ? 'limit 0: nothing allowed' : `limit ${amountText(limit, account.unit)}`;
   const told = model.alerts.find(({ raised }) => !raised) ?? model.alerts.at(-1);
   return (
     <div role="img" aria-label={tankText(balance)} className={`c-budget relative min-w-0 ${className}`}>
@@ -120,8 +130,8 @@ export function TankBar({ balance, model, className, labelled = false }: TankBar
       {labelled && limitPercent !== null ? (
         <>
           <span
-            className="lab absolute -top-5 -translate-x-full whitespace-nowrap"
-            style={{ left: `max(${limitText.length * 5.6}px, ${percent(limitPercent)})` }}
+            className={`lab absolute -top-5 whitespace-nowrap ${limitPercent < 40 ? '' : '-translate-x-full'}`}
+            style={{ left: percent(limitPercent) }}
           >
             {limitText}
           </span>
@@ -195,18 +205,20 @@ function Figures({ balance, onGrant }: { balance: Balance; onGrant: TankProps['o
   const { figure, note } = leftText(balance);
   return (
     <div className="min-w-0 text-right">
-      <div className="figure">
-        {figure}{' '}
-        <span className="lab font-normal tracking-normal">{balance.limit === null ? 'spent, no limit' : note}</span>
+      <div className="flex flex-wrap items-baseline justify-end gap-x-1.5">
+        <span className={figure.length > 13 ? 'lead' : 'figure'}>{figure}</span>
+        <span className="lab whitespace-nowrap">{balance.limit === null ? 'spent, no limit' : note}</span>
       </div>
       <PeriodEnd balance={balance} />
       {balance.limit === null || onGrant === null ? null : (
         <button
           type="button"
           onClick={() => onGrant(balance)}
+          title="Adds to the limit of this period; the plan stays as it is"
+          aria-label={`Grant more to ${accountName(balance.account)}`}
           className="lab mt-0.5 rounded-sm underline decoration-dotted underline-offset-3 hover:text-ink"
         >
-          Grant more for this {balance.account.window === 'run' ? 'account' : 'period'}
+          Grant more
         </button>
       )}
     </div>

@@ -100,7 +100,7 @@ export function OneTenant({ tenant, directory, change, onShowAll }: OneTenantPro
         none="the default plan"
         onValue={setPlan}
       />
-      <span className="flex items-end gap-2">
+      <span className="flex gap-2 self-end">
         <Button onClick={() => setRemoving(true)}>Remove</Button>
         <Button look="flat" onClick={onShowAll}>
           Show all users
@@ -143,7 +143,7 @@ export function OneUser({ user, directory, change }: { user: User; directory: Di
         none="as the tenant"
         onValue={setPlan}
       />
-      <span className="flex items-end">
+      <span className="flex self-end">
         <Button onClick={() => setRemoving(true)}>Remove</Button>
       </span>
       <Confirm

@@ -34,10 +34,7 @@ export function UsersView({ view }: { view: DirectoryView }) {
     <div className="grid min-h-0 min-w-0 flex-1 grid-cols-[minmax(280px,2fr)_minmax(0,5fr)]">
       <section aria-label="Tenants" className="flex min-h-0 min-w-0 flex-col border-r">
         <div className="flex h-12 flex-none items-center gap-2 pr-4 pl-6">
-          <h2 className="lead">Tenants</h2>
-          <span className="lab min-w-0 flex-1 truncate">
-            {tenant === null ? '' : `only users of ${tenant} are shown`}
-          </span>
+          <h2 className="lead min-w-0 flex-1">Tenants</h2>
           <Button icon={Plus} onClick={() => setOpen('tenant')}>
             Add
           </Button>
@@ -49,7 +46,10 @@ export function UsersView({ view }: { view: DirectoryView }) {
             columns={tenantColumns}
             rowKey={tenantKey}
             picked={tenant}
-            onPick={(key) => setTenant(key === tenant ? null : key)}
+            onPick={(key) => {
+              setTenant(key === tenant ? null : key);
+              setUser(null);
+            }}
             empty={<p className="px-6 py-2">No tenant is listed. Everybody has the default plan.</p>}
           />
         </div>
@@ -75,9 +75,9 @@ export function UsersView({ view }: { view: DirectoryView }) {
             maxLength={200}
             aria-label="Find a user"
             placeholder={`Find in ${count(directory.users.length)} by user, tenant or plan`}
-            className="max-w-96"
+            className="max-w-80 min-w-32! shrink"
           />
-          <span role="status" className="lab min-w-0 flex-1 truncate">
+          <span role="status" className="lab min-w-24 flex-1 truncate">
             {shown.length === directory.users.length
               ? counted(shown.length, 'user')
               : `${count(shown.length)} of ${count(directory.users.length)}`}
@@ -211,7 +211,7 @@ function ExportUsers({ rows, onSaid }: { rows: number; onSaid: (said: string | n
       .then((answer) => {
         if (!answer.ok) return onSaid([answer.denial.message, answer.denial.next].filter(Boolean).join(' '));
         saveFile(answer.value.name, [answer.value.text], answer.value.mime);
-        onSaid(`${counted(answer.value.rows, 'user')} in ${answer.value.name}.`);
+        onSaid(`${counted(answer.value.rows, 'row')} in ${answer.value.name}.`);
       });
   };
   return (

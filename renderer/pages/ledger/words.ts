@@ -62,7 +62,7 @@ export function age(passedMs: number): string {
 }
 
 /** The last part of an id, as lists show it; the whole one is copied and stands in the pane. */
-export const shortId = (id: string): string => (id.length <= 10 ? id : `…${[...id].slice(-8).join('')}`);
+export const shortId = (id: string): string => (id.length <= 7 ? id : `…${[...id].slice(-6).join('')}`);
 
 export const stateHelp: Record<Reservation['state'], string> = {
   open: 'Held until the call ends.',

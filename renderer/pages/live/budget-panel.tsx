@@ -60,7 +60,11 @@ export function BudgetPanel({ call }: { readonly call: CallView }) {
       <>
         <p className="lead">{denial.message}</p>
         {denial.budget === undefined ? null : <p className="text-ink">{needSentence(denial.budget)}</p>}
-        <p>Checked and refused in one step, before anything was sent.</p>
+        <p>
+          {denial.budget === undefined
+            ? 'Checked before any budget was touched. Nothing was sent.'
+            : 'Checked and refused in one step, before anything was sent.'}
+        </p>
         <LedgerLink />
       </>
     );

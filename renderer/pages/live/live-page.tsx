@@ -2,6 +2,7 @@
 import { Download, MessageSquareQuote } from 'lucide-react';
 import { useCallback, useEffect, useState } from 'react';
 import type { CallRecord, CallRequest } from '../../../shared/contract/calls.ts';
+import type { Denial } from '../../../shared/contract/denials.ts';
 import type { CallId } from '../../../shared/contract/ids.ts';
 import { Button } from '../../components/button.tsx';
 import { saveFile } from '../../components/clipboard.ts';
@@ -13,6 +14,7 @@ import { isLedgerDenial } from '../../format/budgets.ts';
 import { timeOfDay } from '../../format/numbers.ts';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
 import { screen, useScreen } from '../../stores/screen-store.ts';
+import type { CallView } from './call-view.ts';
 import { Composer } from './composer.tsx';
 import { draft } from './draft-store.ts';
 import { FirstStart } from './first-start.tsx';
@@ -49,7 +51,7 @@ function Workbench() {
   const presenter = useScreen((state) => state.presenter);
   const running = current?.open === true;
   const currentId = current?.id ?? null;
-  const refusal = current?.denial != null && isLedgerDenial(current.denial) ? current.denial : null;
+  const refusal = current === null ? null : refusedOf(current);
   const [sent, setSent] = useState<{ id: CallId; request: CallRequest } | null>(null);
 
   const send = useCallback(
@@ -137,7 +139,7 @@ function Workbench() {
                   simulated={current.simulated}
                 />
               )}
-              {refusal !== null && last !== null ? (
+              {refusal !== null && last !== null && refusedOf(last) === null ? (
                 <ReplyColumns current={last} last={null} facts={facts} title="The call before" />
               ) : null}
               <VerdictStrip
@@ -166,6 +168,8 @@ function Workbench() {
     </Page>
   );
 }
+
+const refusedOf = ({ denial }: CallView): Denial | null => (denial !== null && isLedgerDenial(denial) ? denial : null);
 
 function NothingYet() {
   return (

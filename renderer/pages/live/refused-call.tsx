@@ -3,10 +3,10 @@ import type { Denial } from '../../../shared/contract/denials.ts';
 import { Badge } from '../../components/badge.tsx';
 import { SimulatedTag } from '../../components/chip.tsx';
 import { amountOf } from './payer-left.ts';
+import { useLedgerNow } from '../ledger/ledger-clock.tsx';
 import { codeText, countdown, needSentence } from '../ledger/words.ts';
 import { count } from '../../format/numbers.ts';
 import { useEngine } from '../../stores/engine-context.ts';
-import { ledgerNowMs } from '../../stores/ledger-state.ts';
 import type { LedgerSlice } from '../../stores/ledger-state.ts';
 import { useNow } from './use-live.ts';
 
@@ -29,11 +29,11 @@ export function RefusedCall({ denial, model, refusedAtMs, simulated }: RefusedCa
       aria-label="Refused"
       className="c-budget relative flex flex-none flex-col gap-1 bg-sunk py-3 pr-4 pl-5 before:absolute before:inset-y-0 before:left-0 before:w-1 before:bg-(--c)"
     >
-      <div className="flex min-w-0 items-center gap-2">
+      <div className="flex min-w-0 flex-wrap items-center gap-x-2">
         <Badge meaning="budget" severity="stopped" />
-        <b className="min-w-0 truncate">{budget === undefined ? 'Refused by the plan' : whose(budget.account)}</b>
+        <b className="min-w-0 wrap-anywhere">{budget === undefined ? 'Refused by the plan' : whose(budget.account)}</b>
         {simulated ? <SimulatedTag /> : null}
-        <span className="mono ml-auto min-w-0 text-right wrap-anywhere">{codeText(denial.code)}</span>
+        <span className="mono ml-auto min-w-0 wrap-anywhere">{codeText(denial.code)}</span>
       </div>
       {retryAfterMs === null ? null : (
         <Countdown denial={denial} untilMs={refusedAtMs + retryAfterMs} retryAfterMs={retryAfterMs} />
@@ -72,8 +72,9 @@ interface CountdownProps {
 
 function Countdown({ denial, untilMs, retryAfterMs }: CountdownProps) {
   const nowMs = useNow(true, 500);
+  const clockMs = useLedgerNow();
   const ledger = useEngine((state) => state.ledger);
-  const ownLeftMs = leftInLedger(ledger, denial, retryAfterMs, nowMs);
+  const ownLeftMs = clockMs === null ? null : leftInLedger(ledger, denial, retryAfterMs, clockMs);
   const leftMs = ownLeftMs ?? untilMs - nowMs;
   const seconds = count(Math.ceil(retryAfterMs / 1_000));
   return (
@@ -94,10 +95,9 @@ function leftInLedger(
   ledger: LedgerSlice,
   { code, budget }: Denial,
   retryAfterMs: number,
-  nowMs: number,
+  clockMs: number,
 ): number | null {
-  const clockMs = ledgerNowMs(ledger, nowMs);
-  if (budget === undefined || clockMs === null || ledger.state?.book !== budget.account.book) return null;
+  if (budget === undefined || ledger.state?.book !== budget.account.book) return null;
   const same = JSON.stringify(budget);
   for (const line of ledger.refusals.values())
     if (line.code === code && line.refusal !== null && JSON.stringify(line.refusal) === same)

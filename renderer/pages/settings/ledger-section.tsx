@@ -156,7 +156,7 @@ function RedisLine({ settings }: { settings: Settings }) {
               <code className="min-w-0 truncate text-ink">
                 {settings.redisUrl === '' ? 'as the environment says' : maskedUrl(settings.redisUrl)}
               </code>
-              <Button id={id} onClick={() => setTyped('')}>
+              <Button aria-label="Change where the ledger is kept" onClick={() => setTyped('')}>
                 Change
               </Button>
               {settings.redisUrl === '' ? null : (

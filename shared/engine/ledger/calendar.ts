@@ -46,7 +46,7 @@ export function isoOf(atMs: number): string {
 
 /** Of an ISO 8601 UTC text such as clocks give it; throws for any other, and for dates and times that do not exist. */
 export function msOfIso(iso: string): number {
-  const parts = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?Z$/.exec(iso);
+  const parts = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?Z$/.exec(iso);
   must(parts !== null, `not an instant: ${iso}`);
   const [year, month, date, hours, minutes, seconds] = parts.slice(1, 7).map((part) => Number(part ?? 0));
   const fraction = Number((parts[7] ?? '0').padEnd(3, '0').slice(0, 3));

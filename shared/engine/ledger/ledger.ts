@@ -12,6 +12,7 @@ import {
   type LedgerView,
   type RefusalLine,
   type Reservation,
+  type ReservationDetail,
 } from '../../contract/ledger.ts';
 import { AMOUNT_MAX } from '../../contract/plans.ts';
 import type { BudgetScope, BudgetUnit, BudgetWindow, Directory, Payer } from '../../contract/plans.ts';
@@ -99,6 +100,8 @@ export interface GrantRequest {
 
 /** A hold outlives its call by this much, so that a call that ends at its limit still settles itself. */
 export const HOLD_GRACE_MS = 60_000;
+/** A month; a longer time limit is as good as none, and no calendar has all of them. */
+const HOLD_MS_MAX = 31 * 86_400_000;
 const CLOCK_TRIES_MAX = 3;
 const PENDING_MAX = 10_000;
 const EXPIRED_AT_ONCE_MAX = 200;
@@ -112,7 +115,7 @@ const VIEW_UNTOUCHED_MAX = 50;
 export function createLedger(ports: LedgerPorts): Ledger {
   const { store, events } = ports;
   const refusals = new Map<string, RefusalLine>();
-  const pending = new Map<string, ResolveAsk>();
+  const pending = new Map<string, { readonly ask: ResolveAsk; readonly detail: ReservationDetail }>();
 
   const nowMs = (book: Book): number => store.nowMs() + (book === 'simulated' ? ports.clockOffsetMs() : 0);
   const balances = (accounts: Parameters<typeof balanceOf>[0][]): Balance[] =>
@@ -137,8 +140,12 @@ export function createLedger(ports: LedgerPorts): Ledger {
     let atMs = nowMs(ask.book);
     for (let tries = 0; tries < CLOCK_TRIES_MAX; tries += 1) {
       const lines = budgets.map((one) => lineOf(one, { book: ask.book, tenant: ask.payer.tenant, atMs, amounts }));
-      const answer = await store.reserve(reserveAsk(ask, plan.name, lines, atMs));
-      if (!answer.ok) return answer;
+      const asked = reserveAsk(ask, plan.name, lines, atMs);
+      const answer = await store.reserve(asked);
+      if (!answer.ok) {
+        if (answer.denial.code === 'ledger-unavailable') giveBack(asked);
+        return answer;
+      }
       if (answer.value.outcome === 'clock-moved') {
         atMs = answer.value.nowMs;
         continue;
@@ -165,7 +172,7 @@ export function createLedger(ports: LedgerPorts): Ledger {
       tenant: ask.payer.tenant,
       owner: ports.owner,
       atMs,
-      expiresAtMs: atMs + ask.wallClockMs + HOLD_GRACE_MS,
+      expiresAtMs: atMs + Math.min(ask.wallClockMs, HOLD_MS_MAX) + HOLD_GRACE_MS,
       lines,
       detail: {
         user: ask.payer.user,
@@ -230,27 +237,38 @@ export function createLedger(ports: LedgerPorts): Ledger {
             ? { tokens: 0, 'nano-dollars': 0, requests: 0 }
             : amounts,
     };
-    return finish(ask);
+    return finish(ask, reservation.detail);
+  }
+
+  /** A store that did not answer may have made the hold all the same; its call does not leave, so it is voided when it is back. */
+  function giveBack({ id, book, tenant, atMs, detail }: ReserveAsk): void {
+    if (pending.size >= PENDING_MAX) return;
+    const reason = 'the ledger did not answer, so it was never sent';
+    const charge = { tokens: 0, 'nano-dollars': 0, requests: 0 };
+    const none = { charge, inputTokens: 0, outputTokens: 0, source: 'none' } as const;
+    pending.set(id, { ask: { id, book, tenant, operation: 'void', atMs, ...none, reason }, detail });
   }
 
   /** Nothing is lost when the store is away: the settlement waits here, and after a crash the hold is found and forfeited. */
-  async function finish(ask: ResolveAsk): Promise<Reservation | null> {
+  async function finish(ask: ResolveAsk, detail: ReservationDetail): Promise<Reservation | null> {
     const answer = await store.resolve(ask);
     if (answer.ok) {
-      pending.delete(ask.id);
-      told(answer.value);
+      // Taken before, but the answer was lost: nobody has been told yet.
+      if (pending.has(ask.id) || !answer.value.repeated) told(answer.value);
       return answer.value.reservation;
     }
     if (answer.denial.code === 'not-found') {
       pending.delete(ask.id);
       return null;
     }
-    if (pending.size < PENDING_MAX) pending.set(ask.id, ask);
+    // A count beyond all amounts will never be taken: the whole reservation stays instead, so that the hold comes to an end.
+    if (answer.denial.code === 'bad-input' && ask.operation === 'settle') return finish(keptWhole(ask, detail), detail);
+    if (pending.size < PENDING_MAX) pending.set(ask.id, { ask, detail });
     return null;
   }
 
-  function told({ repeated, reservation, accounts, crossed }: ResolveAnswer): void {
-    if (repeated) return;
+  function told({ reservation, accounts, crossed }: ResolveAnswer): void {
+    pending.delete(reservation.id);
     events.emit({ type: 'reservation-closed', reservation, balances: balances([...accounts]) });
     const at = reservation.closedAt ?? isoOf(nowMs(reservation.book));
     for (const alert of alertsOf(crossed, at)) events.emit({ type: 'budget-alerted', alert });
@@ -262,18 +280,21 @@ export function createLedger(ports: LedgerPorts): Ledger {
     const forfeited: Reservation[] = [];
     for (const reservation of found.value.filter((one) => one.state === 'open' && isOwn(one.owner))) {
       const { inputTokens, outputTokens } = reservation.detail;
-      const closed = await finish({
-        id: reservation.id,
-        book,
-        tenant: reservation.detail.tenant,
-        operation: 'forfeit',
-        atMs: nowMs(book),
-        charge: null,
-        inputTokens,
-        outputTokens,
-        source: 'reserved',
-        reason: 'the console ended before the call did',
-      });
+      const closed = await finish(
+        {
+          id: reservation.id,
+          book,
+          tenant: reservation.detail.tenant,
+          operation: 'forfeit',
+          atMs: nowMs(book),
+          charge: null,
+          inputTokens,
+          outputTokens,
+          source: 'reserved',
+          reason: 'the console ended before the call did',
+        },
+        reservation.detail,
+      );
       if (closed !== null) forfeited.push(closed);
     }
     return ok(forfeited);
@@ -366,11 +387,16 @@ export function createLedger(ports: LedgerPorts): Ledger {
       return ok(all);
     },
     async tend() {
-      for (const ask of [...pending.values()].slice(0, EXPIRED_AT_ONCE_MAX)) await finish(ask);
+      for (const { ask, detail } of [...pending.values()].slice(0, EXPIRED_AT_ONCE_MAX)) await finish(ask, detail);
       for (const book of ['real', 'simulated'] as const) {
         const expired = await store.expire({ book, atMs: nowMs(book), max: EXPIRED_AT_ONCE_MAX });
         if (expired.ok) for (const answer of expired.value) told(answer);
       }
     },
   };
+}
+
+function keptWhole(ask: ResolveAsk, { inputTokens, outputTokens }: ReservationDetail): ResolveAsk {
+  const reason = 'what the server counted cannot be charged';
+  return { ...ask, operation: 'forfeit', charge: null, inputTokens, outputTokens, source: 'reserved', reason };
 }

@@ -14,13 +14,11 @@ export interface Policy {
 }
 
 export function policyOf(directory: Directory, payer: Pick<Payer, 'tenant' | 'user'>): Policy {
+  const { plans, tenants, users, fallback } = indexOf(directory);
   const byName = (name: string | null | undefined): Plan | undefined =>
-    directory.plans.find((plan) => plan.name === (name ?? undefined));
-  const fallback = byName(directory.defaultPlan);
-  must(fallback !== undefined, 'the default plan is one of the plans');
-  const tenantPlan = byName(directory.tenants.find((tenant) => tenant.id === payer.tenant)?.plan) ?? fallback;
-  const user = directory.users.find((one) => one.tenant === payer.tenant && one.id === payer.user);
-  return { plan: byName(user?.plan) ?? tenantPlan, tenantPlan };
+    name === null || name === undefined ? undefined : plans.get(name);
+  const tenantPlan = byName(tenants.get(payer.tenant)) ?? fallback;
+  return { plan: byName(users.get(payer.tenant)?.get(payer.user)) ?? tenantPlan, tenantPlan };
 }
 
 /** What a call is about, as far as scopes ask for it; a scope without a name is left out. */
@@ -34,6 +32,35 @@ export interface AppliedBudget {
   readonly budget: Budget;
   readonly plan: Plan;
   readonly name: string;
+}
+
+/** Names of plans by who has them. */
+interface DirectoryIndex {
+  readonly plans: ReadonlyMap<string, Plan>;
+  readonly fallback: Plan;
+  readonly tenants: ReadonlyMap<string, string | null>;
+  /** By tenant, then by user. */
+  readonly users: ReadonlyMap<string, ReadonlyMap<string, string | null>>;
+}
+
+/** A directory is changed as a whole, so what was read from one stays true; twenty thousand users are not searched for each call. */
+const indexes = new WeakMap<Directory, DirectoryIndex>();
+
+function indexOf(directory: Directory): DirectoryIndex {
+  const known = indexes.get(directory);
+  if (known !== undefined) return known;
+  const plans = new Map(directory.plans.map((plan) => [plan.name, plan]));
+  const fallback = plans.get(directory.defaultPlan);
+  must(fallback !== undefined, 'the default plan is one of the plans');
+  const users = new Map<string, Map<string, string | null>>();
+  for (const { tenant, id, plan } of directory.users) {
+    const own = users.get(tenant) ?? new Map<string, string | null>();
+    users.set(tenant, own.set(id, plan));
+  }
+  const tenants = new Map(directory.tenants.map((tenant) => [tenant.id, tenant.plan]));
+  const index = { plans, fallback, tenants, users };
+  indexes.set(directory, index);
+  return index;
 }
 
 const TENANT_SCOPES: readonly BudgetScope[] = ['tenant', 'model'];

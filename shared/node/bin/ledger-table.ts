@@ -40,7 +40,7 @@ export function grantLine({ tenant, scope, name, window, unit, amount }: GrantRe
 
 /** Whole numbers up to nine places; above that to a tenth of a million or billion. Dollars carry their sign. */
 export function amountCell(amount: number | null, unit: BudgetUnit): string {
-  if (amount === null) return 'none';
+  if (amount === null) return 'unlimited';
   if (unit === 'nano-dollars') return shortDollars(amount as NanoDollars);
   const whole = amount.toLocaleString('en-US');
   if (whole.length <= AMOUNT_WIDTH) return whole;

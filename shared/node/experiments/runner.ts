@@ -30,6 +30,7 @@ import type { Clock, Ids } from '../../engine/ports.ts';
 import { summaryOf } from '../../engine/summary.ts';
 import { cellStateOf } from '../storage/run-rows.ts';
 import type { Store } from '../storage/store-types.ts';
+import { EXHAUSTED_MAX, HELD_ATTEMPTS_MAX, exhaustedDenial, isExhausted, passesAfterMs } from './budget-refusals.ts';
 import { createEta } from './eta.ts';
 import { waitFor } from './wait.ts';
 
@@ -139,6 +140,7 @@ export function createRunner(parts: RunnerParts): Runner {
     // How many tries a cap search takes is not known before its end.
     const isOpenEnded = run.experiment.kind === 'reasoning' && run.experiment.findCap !== undefined;
     let unreachable = 0;
+    let exhausted = 0;
     try {
       for (let index = 0; index < queue.length && taken.reason === null; index++) {
         const plan = item(queue, index);
@@ -149,7 +151,7 @@ export function createRunner(parts: RunnerParts): Runner {
         const started = store.setCellState(run.id, plan.key, 'running', documentCharacters);
         if (!started.ok) return close(run.id, 'failed', started.denial);
         emit({ type: 'cell-changed', runId: run.id, cell: started.value.cell });
-        const outcome = await call(taken, run.id, plan, request);
+        const outcome = await admittedCall(taken, run.id, plan, request);
         if (!outcome.ok) return close(run.id, 'failed', outcome.denial);
         const { record, denial } = outcome.value;
         if (denial !== null && isStorage(denial)) return close(run.id, 'failed', denial);
@@ -160,6 +162,8 @@ export function createRunner(parts: RunnerParts): Runner {
         if (found.value !== null) queue.splice(index + 1, 0, found.value);
         if (plan.numCtx === null && record.numCtxRunning !== null) defaultWindows.set(plan.model, record.numCtxRunning);
         tellCell(run.id, plan, documentCharacters, record, isOpenEnded ? null : eta.leftMs());
+        exhausted = isExhausted(denial) && taken.reason === null ? exhausted + 1 : 0;
+        if (denial !== null && exhausted >= EXHAUSTED_MAX) return close(run.id, 'failed', exhaustedDenial(denial));
         unreachable = neverReached(record, denial) && taken.reason === null ? unreachable + 1 : 0;
         if (unreachable >= UNREACHABLE_MAX) return close(run.id, 'failed', unreachableDenial(record, denial));
         // A pause before the next try; without one the run gives up while the server restarts.
@@ -183,6 +187,21 @@ export function createRunner(parts: RunnerParts): Runner {
     if (next === null || cells.some((cell) => cell.plan.key === next.key)) return ok(null);
     const added = store.addCell(run.id, next);
     return added.ok ? ok(next) : added;
+  }
+
+  /** Waits where a budget is only held by others or rolls on within a minute; what is refused for longer is the result. */
+  async function admittedCall(...ask: Parameters<typeof call>): Promise<Result<CallOutcome>> {
+    const [taken, runId, plan] = ask;
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await call(...ask);
+      const waitMs = outcome.ok ? passesAfterMs(outcome.value.denial) : null;
+      if (waitMs === null || attempt >= HELD_ATTEMPTS_MAX || taken.reason !== null) return outcome;
+      await wait(waitMs, taken.abort.signal);
+      if (taken.reason !== null) return outcome;
+      const again = store.setCellState(runId, plan.key, 'running');
+      if (!again.ok) return again;
+      emit({ type: 'cell-changed', runId, cell: again.value.cell });
+    }
   }
 
   async function call(
@@ -355,7 +374,6 @@ const SPEED_CALLS_MAX = 200;
 /** Another 64 calls hold the engine at most this long before the run gives up. */
 const BUSY_ATTEMPTS_MAX = 240;
 const BUSY_WAIT_MS = 500;
-
 /**
  * Waiting, stopped, never reached the server, or broken off by the network or a time limit. What a server answered, even an
  * error, is a result.

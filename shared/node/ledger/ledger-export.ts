@@ -72,14 +72,29 @@ async function* pagesOf(
     yield given(await store.reservations({ book, closed: CLOSED_RESERVATIONS_MAX })).map(reservationRow);
     return;
   }
-  let beforeSeq: number | null = null;
+  yield* journalPages(store, book);
+}
+
+/**
+ * Tenants of a shared store number their entries on their own, so two may have one number: those of the last number of a page
+ * are asked for again, and given once.
+ */
+async function* journalPages(store: LedgerStore, book: Book): AsyncGenerator<Row[]> {
+  let lastSeq: number | null = null;
+  let givenAtLast = new Set<string>();
   for (;;) {
+    const beforeSeq = lastSeq === null ? null : lastSeq + 1;
     const page: readonly LedgerEntry[] = given(await store.entries({ book, beforeSeq, limit: JOURNAL_PAGE_ENTRIES }));
-    const last = page.at(-1);
+    const fresh = page.filter((entry) => entry.seq !== lastSeq || !givenAtLast.has(entry.tenant));
+    const last = fresh.at(-1);
     if (last === undefined) return;
-    yield page.flatMap(journalRows);
+    yield fresh.flatMap(journalRows);
     if (page.length < JOURNAL_PAGE_ENTRIES) return;
-    beforeSeq = last.seq;
+    givenAtLast = new Set([
+      ...(last.seq === lastSeq ? givenAtLast : []),
+      ...fresh.filter((entry) => entry.seq === last.seq).map((entry) => entry.tenant),
+    ]);
+    lastSeq = last.seq;
   }
 }
 

@@ -26,7 +26,7 @@ export interface LedgerService {
   /** Of the server in use. */
   book(): Book;
   state(book: Book): LedgerState;
-  /** Moves the clock of the simulated book; null = back to the real time. */
+  /** Moves the clock of the simulated book, within the years 1971 to 9989; null = back to the real time. */
   moveClock(to: { readonly to: string } | { readonly byMs: number } | null): LedgerState;
   /** Tells every screen that balances or the state changed by other means than a call. */
   changed(): void;
@@ -46,6 +46,9 @@ export interface LedgerServiceOptions {
 }
 
 const TEND_EVERY_MS = 1_000;
+/** How far the simulated clock goes: periods that begin before it and end after it still have dates of four digits. */
+const FIRST_MS = Date.UTC(1971, 0, 1);
+const LAST_MS = Date.UTC(9990, 0, 1);
 
 export function createLedgerService(options: LedgerServiceOptions): LedgerService {
   const { store, emit } = options;
@@ -90,7 +93,7 @@ export function createLedgerService(options: LedgerServiceOptions): LedgerServic
       if (to === null) offsetMs = 0;
       else if ('byMs' in to) offsetMs += to.byMs;
       else offsetMs = msOfIso(to.to) - realMs;
-      offsetMs = Math.round(offsetMs);
+      offsetMs = Math.round(Math.max(FIRST_MS - realMs, Math.min(LAST_MS - realMs, offsetMs)));
       service.changed();
       return state('simulated');
     },

@@ -15,6 +15,7 @@ import type {
   AccountState,
   Crossing,
   GrantAsk,
+  LedgerLine,
   LineRefusal,
   ReserveAsk,
   ResolveAnswer,
@@ -142,21 +143,39 @@ export function readStates(reply: Reply | undefined, whose: Whose): AccountState
 }
 
 export function readState(reply: Reply | undefined, whose: Whose): AccountState {
-  const [rest, limit, granted, spent, held, overrun, told, alerts, ends, zone] = listOf(reply).map(textOf);
-  const raised = new Set((told ?? '').split(','));
+  const [rest, limit, granted, spent, held, overrun, told, alerts, ends, zone] = listOf(reply);
+  const { account, key } = accountOf(whose, textOf(rest));
   return {
-    ...accountOf(whose, rest ?? ''),
+    account,
+    key,
     limit: limit === '' ? null : numberOf(limit),
     granted: numberOf(granted),
     spent: numberOf(spent),
     held: numberOf(held),
     overrun: numberOf(overrun),
     endsAtMs: ends === '' ? null : numberOf(ends),
-    timeZone: zone ?? '',
-    alerts: (alerts ?? '')
-      .split(',')
-      .filter((percent) => percent !== '')
-      .map((percent) => ({ percent: Number(percent), raised: raised.has(percent) })),
+    timeZone: textOf(zone),
+    alerts: alertsOf(textOf(alerts), textOf(told)),
+  };
+}
+
+/** Right after a reservation an account says of itself what the line said. */
+export function readStateOf(
+  { account, key, limit, endsAtMs, timeZone, alertsPercent }: LedgerLine,
+  reply: Reply | undefined,
+): AccountState {
+  const [granted, spent, held, overrun, told] = listOf(reply);
+  return {
+    account,
+    key,
+    limit,
+    granted: numberOf(granted),
+    spent: numberOf(spent),
+    held: numberOf(held),
+    overrun: numberOf(overrun),
+    endsAtMs,
+    timeZone,
+    alerts: alertsOf(alertsPercent.join(), textOf(told)),
   };
 }
 
@@ -206,10 +225,34 @@ export function readEntry([id, fields]: readonly [string, readonly string[]], wh
 }
 
 export function accountOf({ book, tenant }: Whose, rest: string): Pick<AccountState, 'account' | 'key'> {
+  const memo = `${book} ${tenant} ${rest}`;
+  const before = recentAccounts.get(memo);
+  if (before !== undefined) return before;
   const key = `${keyPart(book)}:${keyPart(tenant)}:${rest}`;
   const account = accountOfKey(key);
   must(account !== null, 'Redis keeps accounts under their keys');
+  if (recentAccounts.size >= MEMO_MAX) recentAccounts.clear();
+  recentAccounts.set(memo, { account, key });
   return { account, key };
+}
+
+const MEMO_MAX = 10_000;
+const recentAccounts = new Map<string, Pick<AccountState, 'account' | 'key'>>();
+const recentAlerts = new Map<string, AccountState['alerts']>();
+
+/** Percents joined by commas, as Redis keeps them. */
+function alertsOf(percents: string, told: string): AccountState['alerts'] {
+  const memo = `${percents} ${told}`;
+  const before = recentAlerts.get(memo);
+  if (before !== undefined) return before;
+  const raised = new Set(told.split(','));
+  const alerts = percents
+    .split(',')
+    .filter((percent) => percent !== '')
+    .map((percent) => ({ percent: Number(percent), raised: raised.has(percent) }));
+  if (recentAlerts.size >= MEMO_MAX) recentAlerts.clear();
+  recentAlerts.set(memo, alerts);
+  return alerts;
 }
 
 export function listOf(reply: Reply | undefined): readonly Reply[] {
@@ -222,8 +265,8 @@ export function textOf(reply: Reply | undefined): string {
 }
 
 export function numberOf(reply: Reply | undefined): number {
-  const value = Number(textOf(reply));
-  must(Number.isSafeInteger(value) && textOf(reply) !== '', 'Redis keeps whole numbers');
+  const value = reply === '' || reply === null ? NaN : Number(reply);
+  must(Number.isSafeInteger(value), 'Redis keeps whole numbers');
   return value;
 }
 

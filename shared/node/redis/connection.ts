@@ -92,16 +92,14 @@ export async function connect(
     return loading;
   }
 
-  async function run(keys: readonly string[], args: readonly string[]): Promise<unknown> {
-    try {
-      return await client.evalsha(ledgerScriptSha, keys.length, ...keys, ...args);
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-    }
-    // The scripts were flushed, or this node is new: nothing was done, so it can be asked again.
+  const evalsha = (keys: readonly string[], args: readonly string[]): Promise<unknown> =>
+    client.evalsha(ledgerScriptSha, keys.length, ...keys, ...args);
+
+  /** The scripts were flushed, or this node is new: nothing was done, so it can be asked again. */
+  async function runAgain(keys: readonly string[], args: readonly string[]): Promise<unknown> {
     await load();
     try {
-      return await client.evalsha(ledgerScriptSha, keys.length, ...keys, ...args);
+      return await evalsha(keys, args);
     } catch (error) {
       if (!isMissing(error)) throw error;
       return client.eval(ledgerScript, keys.length, ...keys, ...args);
@@ -169,13 +167,13 @@ export async function connect(
 
   return {
     nowMs: () => localNowMs() + offsetMs,
-    async script(keys, args) {
-      try {
-        return ok((await bounded(run(keys, args))) as readonly Reply[]);
-      } catch (error) {
-        return { ok: false, denial: failed(error) };
-      }
-    },
+    script: (keys, args) =>
+      bounded(evalsha(keys, args))
+        .catch((error: unknown) => (isMissing(error) ? bounded(runAgain(keys, args)) : Promise.reject(error)))
+        .then(
+          (reply) => ok(reply as readonly Reply[]),
+          (error: unknown) => ({ ok: false, denial: failed(error) }),
+        ),
     async command(name, key, ...args) {
       try {
         return ok((await bounded(client.call(name, key, ...args))) as Reply);

@@ -33,11 +33,15 @@ export function tenantKeys(book: Book, tenant: string): TenantKeys {
 }
 
 /** What is left of an account's key without book and tenant, which the tag holds. */
-export const restOfKey = (accountKey: string): string => accountKey.split(':').slice(2).join(':');
+export const restOfKey = (accountKey: string): string =>
+  accountKey.slice(accountKey.indexOf(':', accountKey.indexOf(':') + 1) + 1);
 
 export const accountRedisKey = ({ prefix }: TenantKeys, rest: string): string => `${prefix}a:${rest}`;
-export const reservationRedisKey = ({ prefix }: TenantKeys, id: string): string => `${prefix}r:${keyPart(id)}`;
-export const idempotencyRedisKey = ({ prefix }: TenantKeys, key: string): string => `${prefix}k:${keyPart(key)}`;
+export const reservationRedisKey = ({ prefix }: TenantKeys, id: string): string => `${prefix}r:${partOf(id)}`;
+export const idempotencyRedisKey = ({ prefix }: TenantKeys, key: string): string => `${prefix}k:${partOf(key)}`;
+
+/** `keyPart`, which most ids and keys pass as they are. */
+export const partOf = (text: string): string => (/^[\w.-]*$/.test(text) ? text : keyPart(text));
 
 const BASE = ['meta', 'journal', 'open', 'closed', 'accounts', 'ends'] as const;
 const MEMO_MAX = 5_000;

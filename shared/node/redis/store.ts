@@ -3,7 +3,7 @@
  * one breath wherever it comes from. An operation whose answer was lost is asked again with the same key.
  */
 import { type Result, ok } from '../../contract/denials.ts';
-import { type Book, keyPart } from '../../contract/ledger.ts';
+import type { Book } from '../../contract/ledger.ts';
 import { AMOUNT_MAX, type BudgetUnit } from '../../contract/plans.ts';
 import { checkGrant, checkReserve, checkResolve } from '../../engine/ledger/checks.ts';
 import {
@@ -38,11 +38,12 @@ import {
   readHold,
   readRefusal,
   readState,
+  readStateOf,
   readStates,
   textOf,
 } from './codec.ts';
 import { type Connection, type RedisState, connect } from './connection.ts';
-import { accountRedisKey, idempotencyRedisKey, reservationRedisKey, restOfKey, tenantKeys } from './keys.ts';
+import { accountRedisKey, idempotencyRedisKey, partOf, reservationRedisKey, restOfKey, tenantKeys } from './keys.ts';
 import { readAccounts, readCurrent, readDue, readEntries, readReservations } from './reads.ts';
 import { knownTenants } from './tenants.ts';
 import { redisPlaceOf } from './url.ts';
@@ -92,8 +93,11 @@ function storeOver(connection: Connection): RedisStore {
   async function reserve(ask: ReserveAsk): Promise<Result<ReserveAnswer>> {
     const checked = checkReserve(ask);
     if (!checked.ok) return checked;
-    const known = await tenants.remember(ask);
-    if (!known.ok) return known;
+    const telling = tenants.remember(ask);
+    if (telling !== null) {
+      const known = await telling;
+      if (!known.ok) return known;
+    }
     const keys = tenantKeys(ask.book, ask.tenant);
     const answer = await connection.script(
       [
@@ -108,8 +112,8 @@ function storeOver(connection: Connection): RedisStore {
   }
 
   function readReserve(reply: readonly Reply[], ask: ReserveAsk): Result<ReserveAnswer> {
-    const [outcome, now, at] = reply.map((part) => (Array.isArray(part) ? '' : textOf(part)));
-    if (outcome === 'clock-moved') return ok({ outcome, nowMs: numberOf(now) });
+    const outcome = textOf(reply[0]);
+    if (outcome === 'clock-moved') return ok({ outcome, nowMs: numberOf(reply[1]) });
     if (outcome === 'id-used') return idReused(ask.id);
     if (outcome === 'repeated') {
       const hold = readHold(reply[3], ask);
@@ -122,18 +126,20 @@ function storeOver(connection: Connection): RedisStore {
     }
     must(outcome === 'reserved', 'a reservation has four outcomes');
     keepSwept(reply[4], ask);
-    const opened = { ...ask, atMs: numberOf(at) };
+    const states = listOf(reply[3]);
     return ok({
       outcome,
       repeated: false,
-      reservation: openReservation(opened),
-      accounts: readStates(reply[3], ask),
+      reservation: openReservation({ ...ask, atMs: numberOf(reply[2]) }),
+      accounts: ask.lines.map((line, index) => readStateOf(line, states[index])),
     });
   }
 
   async function resolve(ask: ResolveAsk): Promise<Result<ResolveAnswer>> {
     const checked = checkResolve(ask);
     if (!checked.ok) return checked;
+    const telling = tenants.pending(ask);
+    if (telling !== null) await telling;
     const keys = tenantKeys(ask.book, ask.tenant);
     const answer = await connection.script(
       [...keys.base, reservationRedisKey(keys, ask.id)],
@@ -150,8 +156,11 @@ function storeOver(connection: Connection): RedisStore {
   async function grant(ask: GrantAsk): Promise<Result<AccountState>> {
     const checked = checkGrant(ask);
     if (!checked.ok) return checked;
-    const known = await tenants.remember(ask.account);
-    if (!known.ok) return known;
+    const telling = tenants.remember(ask.account);
+    if (telling !== null) {
+      const known = await telling;
+      if (!known.ok) return known;
+    }
     const keys = tenantKeys(ask.account.book, ask.account.tenant);
     const rest = restOfKey(ask.key);
     const answer = await connection.script(
@@ -247,7 +256,7 @@ function reserveArguments(ask: ReserveAsk, prefix: string): string[] {
     whole(ask.atMs),
     ask.clockMoved ? '1' : '0',
     whole(ask.expiresAtMs),
-    keyPart(ask.id),
+    partOf(ask.id),
     packAsk(ask, restOfKey),
     ...ask.lines.flatMap((line) => [
       restOfKey(line.key),
@@ -269,7 +278,7 @@ function resolveArguments(ask: ResolveAsk, prefix: string): string[] {
     'resolve',
     prefix,
     whole(ask.atMs),
-    keyPart(ask.id),
+    partOf(ask.id),
     ask.operation,
     packHow(ask),
     ...(charge === null

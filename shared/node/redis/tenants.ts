@@ -7,39 +7,46 @@ import { tenantKeys, tenantsKey } from './keys.ts';
 import { IDLE_MS } from './script.ts';
 
 export interface Tenants {
-  /** Before anything is kept for a tenant, so that whatever is kept can be found. */
-  remember(whose: Whose): Promise<Result<unknown>>;
+  /** Before anything is kept for a tenant, so that whatever is kept can be found. null = it is known, nothing to wait for. */
+  remember(whose: Whose): Promise<Result<unknown>> | null;
+  /** What is on the way for a tenant, so that calls of one turn stay in their order. */
+  pending(whose: Whose): Promise<Result<unknown>> | null;
   of(book: Book): Promise<Result<readonly string[]>>;
 }
 
 export function knownTenants(connection: Connection): Tenants {
-  /** Those that are in the set for certain, or on the way; told again now and then, and after a loss. */
-  const told = new Map<string, Promise<Result<unknown>>>();
-  let toldSinceMs = connection.nowMs();
+  /** When each was told last; told again now and then on the way, and before anything else after a loss. */
+  const told = new Map<string, number>();
+  const telling = new Map<string, Promise<Result<unknown>>>();
   connection.onState(() => told.clear());
 
   return {
-    remember({ book, tenant }) {
-      const nowMs = connection.nowMs();
-      if (told.size >= TOLD_MAX || Math.abs(nowMs - toldSinceMs) > TELL_AGAIN_MS) {
-        told.clear();
-        toldSinceMs = nowMs;
-      }
-      const memo = `${book} ${tenant}`;
-      const before = told.get(memo);
-      if (before !== undefined) return before;
-      const telling = tell(book, tenant).then((result) => {
-        if (!result.ok) told.delete(memo);
-        return result;
-      });
-      told.set(memo, telling);
-      return telling;
+    remember(whose) {
+      const memo = memoOf(whose);
+      const since = told.get(memo);
+      if (since === undefined) return tellOnce(whose, memo);
+      if (Math.abs(connection.nowMs() - since) > TELL_AGAIN_MS) void tellOnce(whose, memo);
+      return null;
     },
+    pending: (whose) => telling.get(memoOf(whose)) ?? null,
     async of(book) {
       const members = await connection.command('SMEMBERS', tenantsKey(book));
       return members.ok ? ok(listOf(members.value).map(textOf).sort()) : members;
     },
   };
+
+  function tellOnce({ book, tenant }: Whose, memo: string): Promise<Result<unknown>> {
+    const before = telling.get(memo);
+    if (before !== undefined) return before;
+    const now = tell(book, tenant).then((result) => {
+      telling.delete(memo);
+      if (told.size >= TOLD_MAX) told.clear();
+      if (result.ok) told.set(memo, connection.nowMs());
+      return result;
+    });
+    telling.set(memo, now);
+    return now;
+  }
 
   async function tell(book: Book, tenant: string): Promise<Result<unknown>> {
     const key = tenantsKey(book);
@@ -60,7 +67,7 @@ export function knownTenants(connection: Connection): Tenants {
     await Promise.all(
       listOf(some.value).map(async (member) => {
         const tenant = textOf(member);
-        if (told.has(`${book} ${tenant}`)) return;
+        if (told.has(memoOf({ book, tenant })) || telling.has(memoOf({ book, tenant }))) return;
         const left = await connection.command('EXISTS', tenantKeys(book, tenant).base[0] ?? '');
         if (left.ok && Number(textOf(left.value)) === 0) await connection.command('SREM', tenantsKey(book), tenant);
       }),
@@ -68,6 +75,7 @@ export function knownTenants(connection: Connection): Tenants {
   }
 }
 
+const memoOf = ({ book, tenant }: Whose): string => `${book} ${tenant}`;
 const TOLD_MAX = 20_000;
 const TELL_AGAIN_MS = 10_000;
 const FORGET_MAX = 3;

@@ -2,6 +2,9 @@
  * Grouped commit: what arrives in one turn of the event loop is decided in one transaction, in its order, and answered after
  * its COMMIT. The disk is waited for once. A failure of the disk denies all of the group; a bug costs only the operation it is
  * in, because the group is undone and its operations are tried again one by one.
+ *
+ * A turn ends with setImmediate, not with a microtask: calls that came over several sockets are asked for in callbacks of their
+ * own, and microtasks run between those. It costs a call that comes alone some microseconds, beside the disk's hundreds.
  */
 import type { Database } from 'better-sqlite3';
 import { denied } from '../../contract/denials.ts';
@@ -42,6 +45,7 @@ export function createLedgerGroup(
   statements: Statements,
   { grouped, schedule = setImmediate }: { readonly grouped: boolean; readonly schedule?: Schedule },
 ): LedgerGroup {
+  const unit = createLedgerUnit(statements);
   let waiting: Operation[] = [];
   let closed = false;
 
@@ -85,7 +89,7 @@ export function createLedgerGroup(
     const writes = operations.some((operation) => operation.writes);
     statements.run(writes ? 'BEGIN IMMEDIATE' : 'BEGIN');
     try {
-      const unit = createLedgerUnit(statements);
+      unit.start();
       const results = operations.map((operation) => operation.work(unit));
       if (writes) unit.save();
       statements.run('COMMIT');

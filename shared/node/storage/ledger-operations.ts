@@ -12,7 +12,7 @@ import {
   rollingFrom,
   secondOf,
 } from '../../engine/ledger/decide.ts';
-import type { Standing } from '../../engine/ledger/decide.ts';
+import type { Bucket } from '../../engine/ledger/decide.ts';
 import {
   alertEntry,
   closedReservation,
@@ -31,6 +31,7 @@ import type {
   AccountState,
   GrantAsk,
   LedgerLine,
+  LineRefusal,
   ReserveAnswer,
   ReserveAsk,
   ResolveAnswer,
@@ -45,7 +46,7 @@ export function reserveLines(unit: LedgerUnit, ask: ReserveAsk): Result<ReserveA
   const earlier = seqOfKey(unit.statements, ask);
   if (earlier !== null) return repeatedly(unit, openingAt(unit.statements, earlier), ask);
   if (seqOfId(unit.statements, ask.id) !== null) return idReused(ask.id);
-  const refusals = ask.lines.flatMap((line, index) => refusalOf(line, index, standingOf(unit, line, ask.atMs)) ?? []);
+  const refusals = ask.lines.flatMap((line, index) => refusalIn(unit, line, index, ask.atMs) ?? []);
   if (refusals.length > 0) {
     const accounts = ask.lines.flatMap(({ key }) => {
       const row = unit.account(key);
@@ -119,27 +120,20 @@ function repeatedly(unit: LedgerUnit, opening: Opening, ask: ReserveAsk): Result
   });
 }
 
-function standingOf(unit: LedgerUnit, line: LedgerLine, atMs: number): Standing {
+function refusalIn(unit: LedgerUnit, line: LedgerLine, index: number, atMs: number): LineRefusal | null {
   const row = unit.account(line.key);
-  if (row === null) return { granted: 0, spent: 0, held: 0, earliestExpiryMs: null };
-  const { spent, held } = unit.stateOf(row, atMs);
-  return {
-    granted: row.granted,
-    spent,
-    held,
-    // Looked up only when somebody asks.
-    get earliestExpiryMs() {
-      return unit.earliestExpiry(row);
-    },
-    ...(row.account.window === 'minute'
-      ? {
-          buckets: [...unit.bucketsOf(row)]
-            .filter(([second]) => second >= rollingFrom(atMs))
-            .map(([second, bucket]) => ({ second, spent: bucket.spent, held: bucket.held })),
-        }
-      : {}),
-  };
+  if (row === null) return refusalOf(line, index, { granted: 0, spent: 0, held: 0, earliestExpiryMs: null });
+  const { granted } = row;
+  const buckets = row.account.window === 'minute' ? { buckets: bucketsSince(unit, row, rollingFrom(atMs)) } : {};
+  const refusal = refusalOf(line, index, { granted, ...unit.usedOf(row, atMs), earliestExpiryMs: null, ...buckets });
+  // Looked up only when somebody is told.
+  return refusal === null ? null : { ...refusal, earliestExpiryMs: unit.earliestExpiry(row) };
 }
+
+const bucketsSince = (unit: LedgerUnit, row: AccountRow, from: number): Bucket[] =>
+  [...unit.bucketsOf(row)]
+    .filter(([second]) => second >= from)
+    .map(([second, { spent, held }]) => ({ second, spent, held }));
 
 function hold(unit: LedgerUnit, line: LedgerLine, position: number, atMs: number): AccountRow {
   const row = unit.accountOf(line);

@@ -52,10 +52,14 @@ export type NewEntry = Omit<LedgerEntry, 'seq' | 'at'> & {
 
 export interface LedgerUnit {
   readonly statements: Statements;
+  /** Forgets all rows. The first thing after BEGIN. */
+  start(): void;
   account(key: string): AccountRow | null;
   /** The account of a line, made where there is none. Alerts, end and zone become the line's. */
   accountOf(line: AccountLine): AccountRow;
   current(book: Book, atMs: number, limit: number): AccountRow[];
+  /** Of the rolling minute what still counts. */
+  usedOf(row: AccountRow, atMs: number): { spent: number; held: number };
   stateOf(row: AccountRow, atMs: number): AccountState;
   bucketsOf(row: AccountRow): Map<number, BucketRow>;
   bucketOf(row: AccountRow, second: number): BucketRow;
@@ -191,6 +195,10 @@ export function createLedgerUnit(statements: Statements): LedgerUnit {
 
   return {
     statements,
+    start: () => {
+      rows.clear();
+      nextSeq = null;
+    },
     account,
     accountOf,
     bucketsOf,
@@ -218,6 +226,7 @@ export function createLedgerUnit(statements: Statements): LedgerUnit {
           limit,
         )
         .flatMap(({ key }) => account(key) ?? []),
+    usedOf,
     stateOf: (row, atMs) => {
       const { spent, held } = usedOf(row, atMs);
       return {

@@ -11,11 +11,12 @@ import { estimateMessages, estimateText } from '../../../shared/engine/estimate/
 import {
   type CallFacts,
   conversationTokens,
+  inputTokensAtMost,
   limitDenial,
   newestUserMessage,
 } from '../../../shared/engine/ledger/limits.ts';
 import { utf8Bytes } from '../../../shared/engine/utf8.ts';
-import { bench, prose, reply, request, system, user } from './bench.ts';
+import { bench, conserved, head, prose, reply, request, system, until, user } from './bench.ts';
 
 interface Golden {
   readonly conversation: {
@@ -159,6 +160,19 @@ describe('estimates', () => {
     // A word or two of any vocabulary can be a token a character; from there on the classic figure holds.
     if (utf16Length >= 48 || utf16Length === 0) expect(high).toBe(tokens);
     else expect(high - tokens).toSatisfy((more: number) => more === 0 || more === 1);
+  });
+});
+
+describe('the most that a prompt can be', () => {
+  const marks = 64;
+  test.each([
+    ['a text counts by its bytes, not its characters', ['\u4e2d\ud83d\ude00'], null, 0, 7 + 2 * marks],
+    ['each message has its marks', ['a', 'b', ''], null, 0, 2 + 4 * marks],
+    ['the text of the model comes on top', ['a'], null, 500, 501 + 2 * marks],
+    ['a window is a bound, padded to 256', ['a'.repeat(5_000)], 600, 0, 768],
+    ['but none where the text is shorter', ['a'], 600, 0, 1 + 2 * marks],
+  ] as const)('%s', (_what, texts, window, ownTextBytes, tokens) => {
+    expect(inputTokensAtMost(texts.map(user), window, ownTextBytes)).toBe(tokens);
   });
 });
 
@@ -336,4 +350,14 @@ test('the wall clock of the plan is the time limit of the call, where it is shor
   await made.call({ timeoutMs: 5_000 as never });
   await made.call({ timeoutMs: 90_000 as never });
   expect(made.model.asked.map(({ timeoutMs }) => timeoutMs)).toEqual([30_000, 5_000, 30_000]);
+});
+
+test('a time limit beyond all calendars is taken; its hold ends within a month or so', async () => {
+  const made = bench({ scripts: [[...head, 'wait']] });
+  const { done } = made.open({ timeoutMs: Number.MAX_SAFE_INTEGER as never });
+  await until(() => made.model.asked.length === 1);
+  expect(await made.holds()).toMatchObject([{ expiresAt: '2026-12-15T22:45:02.000Z' }]);
+  await made.engine.stop('person');
+  await done;
+  await conserved(made);
 });

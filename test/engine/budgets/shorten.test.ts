@@ -76,6 +76,34 @@ describe('a conversation that is too long', () => {
     }
   });
 
+  test('is summarised in half of what its kept part leaves, since a text is estimated at up to twice its tokens', async () => {
+    const kept = [system(prose(1_050)), QUESTION];
+    const one = made({ scripts: [reply(1_100, 1, 'Three books.'), reply(90, 12)] });
+    expect((await one.call({ messages: [...kept.slice(0, 1), ...past, ...kept.slice(1)] })).denial).toBeNull();
+    const room = Math.floor((600 - conversationTokens(estimateMessages(kept)) - 16) / 2);
+    expect(room).toBeLessThan(150);
+    expect(one.model.asked[0]?.body).toMatchObject({ options: { num_predict: room } });
+  });
+
+  test('limits of a message and a body are not for its transcript, but for what goes on from it', async () => {
+    const narrow = { conversationTokensMax: 600, messageCharactersMax: 200, bodyBytesMax: 1_000 };
+    const one = made({ plan: { limits: narrow }, scripts: [reply(1_100, 60, 'Three books.'), reply(90, 12)] });
+    expect((await one.call({ messages })).denial).toBeNull();
+  });
+
+  test.each([
+    ['message-too-long', { messageCharactersMax: 10 }],
+    ['output-over-cap', { outputTokensMax: 99 }],
+    ['model-not-in-plan', { models: ['other'] }],
+    ['not-allowed', { wallClockMsMax: 0 }],
+  ])('is not summarised for a call that is refused anyway: %s', async (code, more) => {
+    const one = made({ plan: { limits: { ...limits, ...more } } });
+    const { denial } = await one.call({ messages });
+    // The one with the higher rank is told.
+    expect(denial?.code).toBe(code === 'message-too-long' || code === 'not-allowed' ? code : 'conversation-too-long');
+    expect(one.model.asked).toEqual([]);
+  });
+
   test('has its summary before the question, also where something stands behind that', async () => {
     const late = system('Prices are in euros.');
     const one = made({ scripts: [reply(1, 1, 'Three books.'), reply(1, 1)] });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { denied, ok } from '../../../shared/contract/denials.ts';
 import type { LedgerStore, ReserveAnswer } from '../../../shared/engine/ledger/store.ts';
-import { START_MS, away, bench, conserved, head, reply, until } from './bench.ts';
+import { type Bench, START_MS, away, bench, conserved, head, reply, until } from './bench.ts';
 import type { PriceSet } from '../../../shared/contract/costs.ts';
 
 const budgets = [{ scope: 'user', window: 'day', unit: 'tokens', limit: 10_000 }] as const;
@@ -26,6 +26,25 @@ describe('reserving', () => {
     expect(await made.refusals()).toMatchObject([{ code: 'ledger-unavailable', count: 1 }]);
     isAway = false;
     expect((await made.call({ idempotencyKey: 'k' })).denial).toBeNull();
+    await conserved(made);
+  });
+
+  test('a hold that was made and whose answer was lost is given back when the store answers again', async () => {
+    const made = bench({
+      plan: { budgets: [...budgets] },
+      wrap: (store) => ({
+        ...store,
+        reserve: async (ask) => {
+          await store.reserve(ask);
+          return away('The answer was lost.');
+        },
+      }),
+    });
+    const { denial, record } = await made.call();
+    expect([denial?.code, record.reply.ending]).toEqual(['ledger-unavailable', 'not-sent']);
+    expect(await made.holds()).toHaveLength(1);
+    await made.ledger.tend();
+    expect(await made.balance('user')).toMatchObject({ spent: 0, held: 0 });
     await conserved(made);
   });
 
@@ -55,6 +74,8 @@ describe('reserving', () => {
     expect(made.model.asked).toEqual([]);
   });
 });
+
+const closedIn = ({ events }: Bench): number => events.filter(({ type }) => type === 'reservation-closed').length;
 
 /** Says once that it is later than the engine thinks. */
 function clockOf(store: LedgerStore, nowMs: number): LedgerStore {
@@ -103,7 +124,7 @@ describe('settling', () => {
     await made.ledger.tend();
     expect(tries).toBe(3);
     expect(await made.balance('user')).toMatchObject({ spent: 23, held: 0 });
-    expect(made.events.filter(({ type }) => type === 'reservation-closed')).toHaveLength(1);
+    expect(closedIn(made)).toBe(1);
     await conserved(made);
   });
 
@@ -121,8 +142,11 @@ describe('settling', () => {
       }),
     });
     expect((await made.call()).record.budget?.resolution).toBe('unresolved');
+    expect(closedIn(made)).toBe(0);
     isLost = false;
     await made.ledger.tend();
+    await made.ledger.tend();
+    expect(closedIn(made)).toBe(1);
     expect(await made.balance('user')).toMatchObject({ spent: 23, held: 0 });
     await conserved(made);
   });
@@ -145,6 +169,7 @@ describe('settling', () => {
     expect(await made.balance('user')).toMatchObject({ spent: reserved, held: 0 });
     isAway = false;
     await made.ledger.tend();
+    expect(closedIn(made)).toBe(1);
     expect(await made.balance('user')).toMatchObject({ spent: reserved, held: 0 });
     await conserved(made);
   });
@@ -163,6 +188,7 @@ describe('settling', () => {
       chargedOutputTokens: 100,
       reason: 'its time was over',
     });
+    expect(closedIn(made)).toBe(1);
     await conserved(made);
   });
 

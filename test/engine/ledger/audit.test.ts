@@ -89,6 +89,14 @@ test.each<[string, (books: Books) => void, RegExp]>([
     /granted is 7, its entries sum to 0/,
   ],
   ['two entries changed places', (books) => void books.entries.reverse(), /comes after/],
+  [
+    'two entries have one number',
+    (books) => (
+      (of(books, 'settle').seq = books.entries[books.entries.indexOf(of(books, 'settle') as never) - 1]!.seq),
+      undefined
+    ),
+    /entry 5 comes after 5/,
+  ],
   ['an entry has the number of another', (books) => ((of(books, 'settle').seq = 1), undefined), /entry 1 comes after/],
   [
     'a hold is in it twice',
@@ -181,6 +189,13 @@ test('a limit that was just reached is none that was passed', async () => {
   const books = await soundBooks();
   const { spent, held, overrun } = books.balances[0]!;
   balance(books, 0, { limitMax: spent + held - overrun });
+  expect(audit(books).sound).toBe(true);
+});
+
+test('a limit of a minute says nothing about the sums of all time', async () => {
+  const books = await soundBooks();
+  const minute = books.balances.findIndex((one) => one.rolling);
+  balance(books, minute, { limitMax: 1 });
   expect(audit(books).sound).toBe(true);
 });
 

@@ -98,3 +98,33 @@ test('the last closed ones are those of the book, and no entries are none', asyn
   });
   expect(await store.entries({ book: 'real', limit: 0 })).toEqual({ ok: true, value: [] });
 });
+
+test('holds expire at their millisecond, the one whose time was over first comes first, as many as asked for', async () => {
+  const { store } = open();
+  for (const [id, ttlMs] of [
+    ['third', 3_000],
+    ['first', 1_000],
+    ['second', 2_000],
+    ['fourth', 4_000],
+  ] as const) {
+    const line = lineFor(ada, DAY, 1, null, start);
+    await store.reserve(reserveAsk(ada, [line], { id, key: id, atMs: start, expiresAtMs: start + ttlMs }));
+  }
+  const expired = async (atMs: number, max: number): Promise<string[]> => {
+    const answer = await store.expire({ book: 'real', atMs, max });
+    return answer.ok ? answer.value.map(({ reservation }) => reservation.id) : [];
+  };
+  expect(await expired(start + 999, 5)).toEqual([]);
+  expect(await expired(start + 3_000, 2)).toEqual(['first', 'second']);
+  expect(await expired(start + 3_000, 2)).toEqual(['third']);
+  expect(await store.expire({ book: 'simulated', atMs: start + 9_000, max: 5 })).toEqual({ ok: true, value: [] });
+});
+
+test('a key is used once in each book', async () => {
+  const { store, hold } = open();
+  await hold('real', DAY, 5);
+  const other: Who = { ...ada, book: 'simulated' };
+  const line = lineFor(other, DAY, 5, null, start);
+  const answer = await store.reserve(reserveAsk(other, [line], { id: 'simulated', key: 'real', atMs: start }));
+  expect(answer).toMatchObject({ ok: true, value: { outcome: 'reserved', repeated: false } });
+});

@@ -12,7 +12,7 @@ import { START_MS, forfeitOf, grantOf, lineOf, reserveOf, settleOf, voidOf } fro
 import type { LineAsk } from './asks.ts';
 import type { FreshLedger } from './store-contract.ts';
 
-const RUNS = 25;
+const RUNS = 40;
 
 export function testRandomly(fresh: FreshLedger): void {
   test('random operations: answered as in memory, no limit passed, all of it conserved', async () => {
@@ -44,7 +44,7 @@ const lineArbitrary = (amount: fc.Arbitrary<number>): fc.Arbitrary<LineAsk> =>
     .record({
       name: fc.constantFrom('ada', 'grace', 'linus', 'acme', 'a', 'b'),
       window: fc.constantFrom<BudgetWindow>('day', 'month', 'minute', 'run'),
-      unit: fc.constantFrom('tokens', 'nano-dollars', 'requests'),
+      unit: fc.constantFrom('tokens', 'tokens', 'tokens', 'nano-dollars', 'requests'),
       amount,
     })
     .map((line) => ({ ...line, limit: limits[line.name as keyof typeof limits], alertsPercent: [50, 80] }) as LineAsk);

@@ -248,6 +248,22 @@ describe('a long journal', () => {
   });
 });
 
+test('entries of several tenants may have one number: each is given once, also where a page ends between them', async () => {
+  // Like the journals of a Redis: three tenants, every number three times.
+  const { store } = endless(3_000);
+  const tenants = ['acme', 'globex', 'initech'];
+  const shared = {
+    ...store,
+    entries: async (query: Parameters<LedgerStore['entries']>[0]) => {
+      const found = value(await store.entries({ ...query, limit: query.limit }));
+      return ok(found.flatMap((entry) => tenants.map((tenant) => ({ ...entry, tenant }))).slice(0, query.limit));
+    },
+  } as LedgerStore;
+  const rows = rowsOf(await textOf(shared, 'journal'));
+  expect(rows).toHaveLength(9_000);
+  expect(new Set(rows.map((row) => `${row['seq']} ${row['tenant']}`)).size).toBe(9_000);
+});
+
 test('a store that fails in the middle ends the export with its refusal', async () => {
   const { store } = endless(100_000);
   let pages = 0;

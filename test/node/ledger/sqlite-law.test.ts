@@ -176,6 +176,19 @@ describe('another process on the same file', () => {
   });
 });
 
+test('the rolling minute keeps the seconds it needs, and no more', async () => {
+  const file = freshFile();
+  const store = freshLedger(file);
+  for (let second = 0; second < 200; second += 1) {
+    const ask = reserveOf([{ window: 'minute', amount: 1, limit: null }], { atMs: START_MS + second * 1_000 });
+    await reserved(store, ask);
+    if (second > 0) value(await store.resolve(settleOf(ask, 1)));
+  }
+  // The last 61, and the first, which still holds something.
+  const count = rawConnection(file).prepare('SELECT count(*) FROM ledger_buckets').pluck().get();
+  expect(count).toBe(62);
+});
+
 describe('grouped commit', () => {
   test('what arrives in one turn is one transaction, and is answered when it is in the file', async () => {
     const file = freshFile();
@@ -201,6 +214,20 @@ describe('grouped commit', () => {
     for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ value: { outcome: 'reserved' } });
     expect(new Set(seen)).toEqual(new Set([100]));
     expect(flushes).toHaveLength(1);
+  });
+
+  test('callbacks of one turn share a group, whatever awaits between them', async () => {
+    const store = freshLedger();
+    const order: string[] = [];
+    const call = async (): Promise<void> => {
+      order.push('asked');
+      value(await store.reserve(reserveOf([{ amount: 1 }])));
+      order.push('answered');
+    };
+    await Promise.all(
+      [1, 2, 3].map(() => new Promise<void>((resolve, reject) => setImmediate(() => call().then(resolve, reject)))),
+    );
+    expect(order).toEqual(['asked', 'asked', 'asked', 'answered', 'answered', 'answered']);
   });
 
   test('operations of one group see each other in their order, reads too', async () => {

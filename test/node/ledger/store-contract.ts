@@ -165,10 +165,32 @@ function testReserving(fresh: FreshLedger): void {
       { index: 0, limit: 0, spent: 0, held: 0, earliestExpiryMs: null, freeAtMs: null },
     ]);
     await reserved(store, reserveOf([{ name: 'none', amount: 0, limit: 0 }]));
-    // A hold of nothing frees nothing when it goes, so nobody is told to wait for it.
-    expect((await refused(store, reserveOf([{ name: 'none', amount: 1, limit: 0 }]))).refusals).toMatchObject([
-      { earliestExpiryMs: null },
+    await expectSound(store);
+  });
+
+  test('the first hold to expire is one that holds something: a hold of nothing frees nothing when it goes', async () => {
+    const { store } = await fresh();
+    const full = (): ReserveAsk => reserveOf([{ amount: 6_000 }]);
+    const hold = async (amount: number, expiresAtMs: number): Promise<ReserveAsk> => {
+      const ask = reserveOf([{ amount }], { expiresAtMs });
+      await reserved(store, ask);
+      return ask;
+    };
+    await hold(0, START_MS + 1_000);
+    expect((await refused(store, reserveOf([{ amount: 6_001 }]))).refusals).toMatchObject([{ earliestExpiryMs: null }]);
+    await hold(5, START_MS + 9_000);
+    const middle = await hold(5, START_MS + 5_000);
+    await hold(5, START_MS + 7_000);
+    // Another account's holds say nothing about this one.
+    await reserved(store, reserveOf([{ name: 'grace', amount: 5 }], { expiresAtMs: START_MS + 2_000 }));
+    // All at once: the answer changes with the holds, also within one group.
+    const [before, , after] = await Promise.all([
+      refused(store, full()),
+      store.resolve(settleOf(middle, 1)),
+      refused(store, full()),
     ]);
+    expect(before.refusals).toMatchObject([{ held: 15, earliestExpiryMs: START_MS + 5_000 }]);
+    expect(after.refusals).toMatchObject([{ spent: 1, held: 10, earliestExpiryMs: START_MS + 7_000 }]);
     await expectSound(store);
   });
 
@@ -191,6 +213,10 @@ function testReserving(fresh: FreshLedger): void {
     expect(await sums(store, small)).toEqual([[1e15 - 1, 1]]);
     value(await store.expire({ book: 'simulated', atMs: small.expiresAtMs, max: 10 }));
     expect(await sums(store, small)).toEqual([[1e15, 0]]);
+    expect(value(await store.resolve(settleOf(small, 2)))).toMatchObject({
+      repeated: true,
+      reservation: { state: 'expired' },
+    });
     await expectSound(store);
   });
 

@@ -139,7 +139,8 @@ describe('what Redis forgets', () => {
     for (const member of await server.client.zrange(ends, 0, -1)) await server.client.zadd(ends, 1, member);
     for (let index = 0; index < 6; index += 1) value(await store.reserve(reserveOf([{ name: `new-${index}` }])));
     expect(await server.client.zcard(ends)).toBe(6);
-    expect(await server.client.zcard(ends.replace(/:ends$/, ':accounts'))).toBe(6);
+    const listed = await server.client.zrange(ends.replace(/:ends$/, ':accounts'), 0, -1);
+    expect(listed.filter((name) => name.includes(':'))).toHaveLength(6);
   });
 
   test('holds of the real book expire on the way of any operation, and are told by the next expire', async () => {
