@@ -175,6 +175,14 @@ function readNumber(reader: Reader): number {
   const value = Number(found[0]);
   if (!Number.isFinite(value)) throw fault(reader, 'NUMBER_NOT_FINITE');
   reader.at += found[0].length;
-  if (/^-?\d+$/.test(found[0]) && !Number.isSafeInteger(value)) reader.lossy ||= BigInt(found[0]) !== BigInt(value);
+  if (/^-?\d+$/.test(found[0]) && !Number.isSafeInteger(value)) reader.lossy ||= found[0] !== wholeText(value);
   return value;
+}
+
+/** The digits that a whole number is written with, without an exponent: what comes back of the digits it was read from. */
+function wholeText(value: number): string {
+  const [digits = '', exponent] = String(value).split('e+');
+  if (exponent === undefined) return digits;
+  const [whole = '', fraction = ''] = digits.split('.');
+  return `${whole}${fraction.padEnd(Number(exponent), '0')}`;
 }
