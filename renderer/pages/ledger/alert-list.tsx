@@ -10,8 +10,8 @@ export interface AlertListProps {
   readonly onPick: (key: string) => void;
 }
 
-const NEXT_MAX = 4;
-const RAISED_MAX = 3;
+const NEXT_MAX = 3;
+const RAISED_MAX = 2;
 
 export function AlertList({ balances, alerts, onPick }: AlertListProps) {
   const next = nextAlerts(balances.values());

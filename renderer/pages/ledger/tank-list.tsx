@@ -19,6 +19,8 @@ export interface TankListProps {
 
 /** More than so many stand as lines. */
 export const TANKS_MAX = 6;
+/** A view carries about so many. */
+const VIEW_FULL = 500;
 const LINE_HEIGHT = 44;
 const GROUP_HEIGHT = 28;
 
@@ -97,6 +99,7 @@ function SearchLine({ search, found, of, onSearch }: SearchLineProps) {
       <span className="flex-1" />
       <span className="lab flex-none">
         {found === of ? `${count(of)} accounts` : `${count(found)} of ${count(of)} accounts`}, touched last first
+        {of >= VIEW_FULL ? '; older ones are in the export' : ''}
       </span>
     </div>
   );

@@ -53,7 +53,7 @@ export function TankLine({
     <li
       data-account={balance.key}
       style={style}
-      className={`absolute inset-x-0 grid grid-cols-[minmax(96px,26%)_minmax(0,1fr)_minmax(96px,auto)] items-center gap-x-4 border-b px-6 ${picked ? 'bg-pick shadow-[inset_3px_0_0_var(--ink)]' : 'hover:bg-sunk'}`}
+      className={`absolute inset-x-0 grid grid-cols-[minmax(96px,min(26%,220px))_minmax(0,1fr)_minmax(96px,auto)] items-center gap-x-4 border-b px-6 ${picked ? 'bg-pick shadow-[inset_3px_0_0_var(--ink)]' : 'hover:bg-sunk'}`}
     >
       <Name balance={balance} onPick={onPick} small />
       <TankBar balance={balance} model={model} className="h-4" />
