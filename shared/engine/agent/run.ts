@@ -19,13 +19,13 @@ import type {
 } from '../../contract/agents.ts';
 import { DEFAULT_GUARDS, DEFAULT_LIMITS } from '../../contract/agents.ts';
 import { bytes, milliseconds } from '../../contract/units.ts';
-import { type BudgetTree, createBudgetTree } from '../budget-tree/tree.ts';
+import { type BudgetTree, type TreeSnapshot, createBudgetTree } from '../budget-tree/tree.ts';
 import { type CancelSource, createCancel } from '../cancel.ts';
 import { type Gateway, type GatewayPorts, type ToolAsk, createGateway, reasonOf } from '../gateway/gateway.ts';
 import { READ_BLOB, readBlobTool } from '../gateway/read-blob.ts';
 import { wordsOf } from '../gateway/refusal.ts';
 import { type Tool, textOf, withRule } from '../gateway/tool.ts';
-import { createGuards } from '../guards/guards.ts';
+import { type GuardsSnapshot, createGuards } from '../guards/guards.ts';
 import { must } from '../must.ts';
 import { delegateTool, readDelegation } from './delegate.ts';
 import type { AgentModel, TranscriptEntry } from './model.ts';
@@ -53,8 +53,23 @@ export type RunChange =
   | { readonly kind: 'lease'; readonly lease: Lease }
   | { readonly kind: 'nodes' };
 
+/** What a run that was cut off goes on from: budgets, guards and transcripts as they stood. */
+export interface RestartState {
+  readonly tree: TreeSnapshot;
+  readonly guards: GuardsSnapshot;
+  readonly agents: readonly {
+    readonly nodeId: string;
+    readonly task: string;
+    readonly transcript: readonly TranscriptEntry[];
+    readonly figures: AgentFigures;
+  }[];
+  readonly view: AgentRunView;
+  readonly counted: Counted;
+}
+
 export interface RunningAgents {
   readonly done: Promise<AgentRunView>;
+  restart(): RestartState;
   view(): AgentRunView;
   /** Stops a node and all below it; null = all. The work under way is aborted. */
   cancel(nodeId: string | null): boolean;
@@ -63,17 +78,33 @@ export interface RunningAgents {
 
 /** More calls or turns than this are counted and not kept for the screen; the oldest go first. */
 export const CALLS_KEPT_MAX = 5_000;
+const INTERRUPTED = 'not run: the console ended while this was under way';
 const TURN_TEXT_MAX = 4_000;
 const SUMMARY_TEXT_MAX = 20_000;
 /** What is kept back for a closing call where the node has limits: a part of them, bounded. */
 const CLOSING_SHARE = 20;
 const CLOSING_TOKENS_MAX = 4_000;
 
-interface AgentState {
+interface Counted {
+  toolCalls: number;
+  refused: number;
+  delegations: number;
+  outputBytes: number;
+  retries: number;
+  toolNanoDollars: number;
+}
+
+interface AgentState extends AgentFigures {
   readonly nodeId: string;
   readonly task: string;
   readonly cancel: CancelSource;
   readonly transcript: TranscriptEntry[];
+  waiting: boolean;
+  exhaustion: Exhaustion | null;
+  summary: string | null;
+}
+
+interface AgentFigures {
   contextTokens: number;
   billedTokens: number;
   largestContextTokens: number;
@@ -83,9 +114,6 @@ interface AgentState {
   contextSum: number;
   fanOutPeak: number;
   outputPeak: number;
-  waiting: boolean;
-  exhaustion: Exhaustion | null;
-  summary: string | null;
   children: number;
 }
 
@@ -138,27 +166,44 @@ export function startAgentRun(
     readonly scripted: boolean;
     readonly rootName?: string;
     readonly settings?: RunSettings;
+    /** The run goes on from here; what was under way when it was cut off is answered as interrupted. */
+    readonly restored?: RestartState;
   },
 ): RunningAgents {
   const { limits, guards: guardSettings, closing } = about.settings ?? settingsOf(task);
+  const { restored } = about;
   const rootId = about.rootName ?? 'agent';
-  const tree: BudgetTree = createBudgetTree(rootId, limits, {
-    keepCalls: task.keepCalls,
-    carveRule: task.carveRule,
-    closing,
-    spawnsPerMinute: task.governed ? task.spawnsPerMinute : null,
-  });
+  const tree: BudgetTree = createBudgetTree(
+    rootId,
+    limits,
+    {
+      keepCalls: task.keepCalls,
+      carveRule: task.carveRule,
+      closing,
+      spawnsPerMinute: task.governed ? task.spawnsPerMinute : null,
+    },
+    restored?.tree,
+  );
   const agents = new Map<string, AgentState>();
-  const calls = new Map<string, GatewayCall>();
-  const turns: ModelTurn[] = [];
-  const trips: GuardTrip[] = [];
-  const counted = { toolCalls: 0, refused: 0, delegations: 0, outputBytes: 0, retries: 0, toolNanoDollars: 0 };
-  const callsByTool = new Map<string, number>();
-  let callsDropped = 0;
+  const calls = new Map<string, GatewayCall>((restored?.view.calls ?? []).map((call) => [call.id, call]));
+  const turns: ModelTurn[] = [...(restored?.view.turns ?? [])];
+  const trips: GuardTrip[] = [...(restored?.view.trips ?? [])];
+  const counted: Counted = {
+    ...(restored?.counted ?? {
+      toolCalls: 0,
+      refused: 0,
+      delegations: 0,
+      outputBytes: 0,
+      retries: 0,
+      toolNanoDollars: 0,
+    }),
+  };
+  const callsByTool = new Map<string, number>(Object.entries(restored?.view.run.totals.callsByTool ?? {}));
+  let callsDropped = restored?.view.callsDropped ?? 0;
   let openLeases = 0;
   let state: AgentRun['state'] = 'running';
   let problem: string | null = null;
-  const startedAt = ports.now();
+  const startedAt = restored?.view.run.startedAt ?? ports.now();
   let endedAt: string | null = null;
 
   const now = (): ReturnType<typeof milliseconds> => milliseconds(Math.max(0, Math.round(ports.nowMs())));
@@ -177,7 +222,7 @@ export function startAgentRun(
     ports.onChange({ kind: 'call', call });
   }
 
-  const ended = new Set<string>();
+  const ended = new Set<string>([...calls.values()].flatMap((call) => (call.endedMs === null ? [] : [call.id])));
   function countCall(call: GatewayCall): void {
     if (ended.has(call.id)) return;
     ended.add(call.id);
@@ -203,12 +248,13 @@ export function startAgentRun(
     agent.outputPeak = Math.max(agent.outputPeak, call.shownBytes);
   }
 
+  const guards = createGuards(guardSettings, ports.sha256, restored?.guards);
   const gateway: Gateway = createGateway(
     {
       ...ports,
       tree,
       tools,
-      guards: createGuards(guardSettings, ports.sha256),
+      guards,
       delegate: canDelegate ? { name: delegate.spec.name, run: delegateTo } : null,
       onCall,
       onTrip: (trip) => {
@@ -265,7 +311,7 @@ export function startAgentRun(
     agent.contextTokens = base;
     agent.contextSum = base;
     ports.onChange({ kind: 'nodes' });
-    const outcome = await rounds(agent, base);
+    const outcome = await rounds(agent, base, 1);
     tree.close(nodeId, outcome.reason, ports.nowMs());
     agent.summary = outcome.text.slice(0, SUMMARY_TEXT_MAX);
     agent.waiting = false;
@@ -273,14 +319,19 @@ export function startAgentRun(
     return outcome;
   }
 
-  async function rounds(agent: AgentState, base: number): Promise<{ text: string; reason: EndReason }> {
+  /** base null = it was paid before. */
+  async function rounds(
+    agent: AgentState,
+    base: number | null,
+    firstRound: number,
+  ): Promise<{ text: string; reason: EndReason }> {
     const { nodeId } = agent;
     const { signal } = agent.cancel;
-    if (limits.tokensMean === 'context') {
+    if (limits.tokensMean === 'context' && base !== null) {
       const paid = tree.charge(nodeId, { calls: 0, tokens: base, nanoDollars: 0 }, ports.nowMs());
       if (!paid.ok) return end(agent, reasonOf(paid.exhaustion), paid.exhaustion, false);
     }
-    for (let round = 1; round <= task.rounds; round += 1) {
+    for (let round = firstRound; round <= task.rounds; round += 1) {
       if (signal.aborted) return end(agent, 'cancelled', null, false);
       const outOfTime = tree.timeExhaustion(nodeId, ports.nowMs());
       if (outOfTime !== null) return end(agent, 'budget-time', outOfTime, false);
@@ -426,10 +477,47 @@ export function startAgentRun(
     return { ok: true, childId, text: outcome.text };
   }
 
+  /** The root goes on; agents of its own that were under way have ended, and their budgets are charged as they were held. */
+  async function goOn(from: RestartState): Promise<{ text: string; reason: EndReason }> {
+    for (const { nodeId, task: taskText, transcript, figures } of from.agents) {
+      agents.set(nodeId, {
+        ...figures,
+        nodeId,
+        task: taskText,
+        cancel: nodeId === rootId ? rootCancel : createCancel(),
+        transcript: [...transcript],
+        waiting: false,
+        exhaustion: null,
+        summary: null,
+      });
+    }
+    for (const node of tree.nodes()) if (node.id !== rootId) tree.close(node.id, 'interrupted', ports.nowMs());
+    const root = agents.get(rootId);
+    must(root !== undefined, 'a run that goes on has its root');
+    for (const call of calls.values()) {
+      if (call.endedMs !== null) continue;
+      onCall({ ...call, outcome: 'not-run', code: 'cancelled', resultHead: INTERRUPTED, endedMs: now() });
+    }
+    const asked = root.transcript.findLastIndex((entry) => entry.role === 'assistant');
+    const last = root.transcript[asked];
+    const answered = new Set(
+      root.transcript.slice(asked + 1).flatMap((entry) => (entry.role === 'tool' ? [entry.toolCallId] : [])),
+    );
+    for (const ask of last?.role === 'assistant' ? last.toolCalls : []) {
+      if (answered.has(ask.id)) continue;
+      root.transcript.push({ role: 'tool', content: INTERRUPTED, toolCallId: ask.id, toolName: ask.name, ran: false });
+    }
+    ports.onChange({ kind: 'nodes' });
+    const outcome = await rounds(root, null, root.modelTurns + 1);
+    tree.close(rootId, outcome.reason, ports.nowMs());
+    root.summary = outcome.text.slice(0, SUMMARY_TEXT_MAX);
+    return outcome;
+  }
+
   const rootCancel = createCancel();
   const done = (async (): Promise<AgentRunView> => {
     try {
-      const outcome = await runAgent(rootId, task.prompt, rootCancel);
+      const outcome = await (restored === undefined ? runAgent(rootId, task.prompt, rootCancel) : goOn(restored));
       state = outcome.reason === 'cancelled' ? 'cancelled' : outcome.reason === 'model-failed' ? 'failed' : 'ended';
     } catch (error) {
       state = 'failed';
@@ -522,6 +610,18 @@ export function startAgentRun(
   return {
     done,
     view,
+    restart: () => ({
+      tree: tree.snapshot(),
+      guards: guards.snapshot(),
+      agents: [...agents.values()].map(
+        ({ nodeId, task: taskText, transcript, cancel, waiting, exhaustion, summary, ...figures }) => {
+          void [cancel, waiting, exhaustion, summary];
+          return { nodeId, task: taskText, transcript, figures };
+        },
+      ),
+      view: view(),
+      counted: { ...counted },
+    }),
     cancel(nodeId) {
       const agent = nodeId === null ? undefined : agents.get(nodeId);
       if (nodeId !== null && agent === undefined) return false;

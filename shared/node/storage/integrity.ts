@@ -54,6 +54,7 @@ const checksummed: Readonly<Record<string, readonly string[]>> = {
   cells: ['plan'],
   calls: ['summary'],
   directory: ['json'],
+  agent_runs: ['summary', 'view', "coalesce(restart, '')"],
   call_bodies: ['request', 'preflight', 'reply', 'messages', 'sent_body', 'thinking', 'answer', 'raw_reply'],
 };
 

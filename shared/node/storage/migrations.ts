@@ -224,6 +224,20 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (account_id, second)
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  -- view: what screens draw of the run, summary: the same without calls and turns. restart: what a run that was cut off goes on from.
+  CREATE TABLE agent_runs (
+    id TEXT PRIMARY KEY,
+    created_at TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('running', 'ended', 'cancelled', 'interrupted', 'failed')),
+    simulated INTEGER NOT NULL CHECK (simulated IN (0, 1)),
+    summary TEXT NOT NULL CHECK (json_valid(summary)),
+    view TEXT NOT NULL CHECK (json_valid(view)),
+    restart TEXT CHECK (restart IS NULL OR json_valid(restart)),
+    checksum INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX agent_runs_by_time ON agent_runs (created_at);
+  `,
 ];
 
 /** The version this program writes. */

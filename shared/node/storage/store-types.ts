@@ -3,6 +3,7 @@
  * write changed nothing and may be tried again with the same values. Reads answer with values, `null` where nothing is there.
  * Everything is synchronous and belongs to one process (see lock.ts).
  */
+import type { AgentRun, AgentRunId, AgentRunView } from '../../contract/agents.ts';
 import type { CallRecord, CallSummary } from '../../contract/calls.ts';
 import type { PriceSet, PriceSetName } from '../../contract/costs.ts';
 import type { Result } from '../../contract/denials.ts';
@@ -89,6 +90,16 @@ export interface Store {
   reportedSince(fromIso: string, simulated: boolean): ReportedTotals;
 
   /** Plans, tenants and users as they were saved last; null = never. */
+  /** Saved again and again while it goes; restart: what it can go on from after a crash, null = it cannot. */
+  saveAgentRun(view: AgentRunView, restart: string | null): Result<null>;
+  agentRun(id: AgentRunId): AgentRunView | null;
+  agentRestart(id: AgentRunId): string | null;
+  /** Newest first. */
+  agentRuns(limit: number): AgentRun[];
+  removeAgentRun(id: AgentRunId): Result<null>;
+  /** At start: runs that were `running` become `interrupted`. How many. */
+  interruptAgentRuns(): Result<number>;
+
   directory(): StoredDirectory | null;
   /** Denied `busy` where what is stored has not the revision before this one. */
   saveDirectory(next: StoredDirectory): Result<null>;

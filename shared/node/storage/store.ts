@@ -12,6 +12,7 @@ import { rowOf } from '../csv/rows.ts';
 import { createCallRows, exportRecordOf } from './call-rows.ts';
 import type { CallRows, ExportCallRow } from './call-rows.ts';
 import { closeDatabase, limitFile, openDatabase } from './database.ts';
+import { createAgentRows } from './agent-rows.ts';
 import { createDirectoryRows, directoryChanged } from './directory-rows.ts';
 import { storageDenial } from './failures.ts';
 import { cellStateOf, createRunRows } from './run-rows.ts';
@@ -56,6 +57,7 @@ function createStore(database: Database, clock: Pick<Clock, 'now'>): Store {
   const { statements, runRows, callRows, write } = parts;
   const priceRows = createPriceRows(statements);
   const directoryRows = createDirectoryRows(statements);
+  const agentRows = createAgentRows(statements);
   return {
     file: database.name,
     settings: () => readSettings(statements),
@@ -148,6 +150,21 @@ function createStore(database: Database, clock: Pick<Clock, 'now'>): Store {
         return null;
       }),
     reportedSince: (fromIso, simulated) => reportedTotals(statements, fromIso, simulated),
+
+    saveAgentRun: (view, restart) =>
+      write(() => {
+        agentRows.save(view, restart);
+        return null;
+      }),
+    agentRun: (id) => agentRows.view(id),
+    agentRestart: (id) => agentRows.restart(id),
+    agentRuns: (limit) => agentRows.runs(limit),
+    removeAgentRun: (id) =>
+      write(() => {
+        if (!agentRows.remove(id)) refuse('not-found', 'There is no such agent run.');
+        return null;
+      }),
+    interruptAgentRuns: () => write(() => agentRows.interrupt()),
 
     directory: () => directoryRows.read(),
     saveDirectory: (next) =>
