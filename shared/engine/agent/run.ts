@@ -222,14 +222,16 @@ export function startAgentRun(
     ports.onChange({ kind: 'call', call });
   }
 
-  const ended = new Set<string>([...calls.values()].flatMap((call) => (call.endedMs === null ? [] : [call.id])));
+  /** Calls that have ended, and the tokens they were counted with: a guard may add a note to one that has. */
+  const ended = new Map([...calls.values()].flatMap((one) => (one.endedMs === null ? [] : [[one.id, one.tokens]])));
   function countCall(call: GatewayCall): void {
-    if (ended.has(call.id)) return;
-    ended.add(call.id);
+    const tokensBefore = ended.get(call.id);
+    ended.set(call.id, call.tokens);
     const agent = agents.get(call.nodeId);
     must(agent !== undefined, 'a call has its agent');
-    agent.contextTokens += call.tokens;
-    agent.contextSum += call.tokens;
+    agent.contextTokens += call.tokens - (tokensBefore ?? 0);
+    agent.contextSum += call.tokens - (tokensBefore ?? 0);
+    if (tokensBefore !== undefined) return;
     if (call.outcome === 'refused' || call.outcome === 'not-run') {
       counted.refused += 1;
       return;
