@@ -139,10 +139,19 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
+const running = new Set<ChildProcess>();
+// A test that fails before it closes its server leaves none behind.
+process.on('exit', () => {
+  for (const server of running) server.kill('SIGKILL');
+});
+
 function run(folder: string, options: readonly string[]): ChildProcess {
-  return spawn('redis-server', ['--bind', '127.0.0.1', '--save', '', '--dir', folder, ...options], {
+  const server = spawn('redis-server', ['--bind', '127.0.0.1', '--save', '', '--dir', folder, ...options], {
     stdio: 'ignore',
   });
+  running.add(server);
+  server.once('exit', () => running.delete(server));
+  return server;
 }
 
 const exitOf = (server: ChildProcess): Promise<unknown> =>

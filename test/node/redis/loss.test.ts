@@ -11,7 +11,7 @@ async function start(options: Parameters<typeof startRedis>[0] = {}): Promise<Re
   return server;
 }
 
-async function open(url: string, timeoutMs = 300): Promise<RedisStore> {
+async function open(url: string, timeoutMs = 2_000): Promise<RedisStore> {
   const store = value(await openRedisStore({ url, timeoutMs }));
   onTestFinished(() => store.close());
   return store;
@@ -52,7 +52,7 @@ describe('Redis is lost', () => {
 
   test('killed under load: whatever was answered is one reservation a key, and a retry is the same one', async () => {
     const server = await start({ tcp: true, options: ['--appendonly', 'yes', '--appendfsync', 'always'] });
-    const store = await open(server.url);
+    const store = await open(server.url, 10_000);
     const asks = Array.from({ length: 400 }, (_, index) =>
       reserveOf([{ name: `user-${index % 7}`, amount: 1, limit: null }]),
     );
@@ -81,7 +81,7 @@ describe('Redis is lost', () => {
 
   test('silent: nothing waits longer than the bound', async () => {
     const server = await start();
-    const store = await open(server.url, 200);
+    const store = await open(server.url, 1_000);
     value(await store.reserve(reserveOf()));
     server.freeze();
     onTestFinished(() => server.thaw());
@@ -99,7 +99,7 @@ describe('Redis is lost', () => {
 
   test('not there at the start: the store opens as lost, and is ready when Redis is', async () => {
     const port = await freePort();
-    const store = await open(`redis://:hunter2@127.0.0.1:${port}`, 100);
+    const store = await open(`redis://:hunter2@127.0.0.1:${port}`, 1_000);
     expect(store.state()).toMatchObject({ state: 'lost' });
     expect(JSON.stringify([store.state(), await store.reserve(reserveOf())])).not.toContain('hunter2');
     const server = await start({ port });

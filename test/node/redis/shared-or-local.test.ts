@@ -20,7 +20,7 @@ interface Setup {
 async function setup(loss: 'refuse' | 'local-share', percent = 10): Promise<Setup> {
   // On disk, so that what was held is there when it is back.
   const server = await startRedis({ options: ['--appendonly', 'yes', '--appendfsync', 'always'] });
-  const redis = value(await openRedisStore({ url: server.url, timeoutMs: 300 }));
+  const redis = value(await openRedisStore({ url: server.url, timeoutMs: 1_000 }));
   const local = createMemoryStore({ nowMs: () => START_MS });
   const store = createSharedOrLocal({ redis, local, loss: () => loss, sharePercent: () => percent });
   onTestFinished(async () => {

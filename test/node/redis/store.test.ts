@@ -136,10 +136,10 @@ describe('what Redis forgets', () => {
     for (let index = 0; index < 20; index += 1) value(await store.reserve(reserveOf([{ name: `old-${index}` }])));
     for (const key of await server.client.keys('*:a:*')) await server.client.del(key);
     const ends = (await server.client.keys('*:ends'))[0] ?? '';
-    for (const member of await server.client.zrange(ends, 0, -1)) await server.client.zadd(ends, 1, member);
+    for (const member of await server.client.zrange(ends, '0', '-1')) await server.client.zadd(ends, 1, member);
     for (let index = 0; index < 6; index += 1) value(await store.reserve(reserveOf([{ name: `new-${index}` }])));
     expect(await server.client.zcard(ends)).toBe(6);
-    const listed = await server.client.zrange(ends.replace(/:ends$/, ':accounts'), 0, -1);
+    const listed = await server.client.zrange(ends.replace(/:ends$/, ':accounts'), '0', '-1');
     expect(listed.filter((name) => name.includes(':'))).toHaveLength(6);
   });
 

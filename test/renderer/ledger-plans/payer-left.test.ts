@@ -69,8 +69,8 @@ describe('what a payer has left', () => {
         balance('user', 'ada', { free: 5_000 }),
         balance('user', 'ada', { free: 2, endsAt: '2026-11-14T00:00:00.000Z' }),
         {
-          ...balance('tenant', 'other', { free: 3 }),
-          account: { ...balance('tenant', 'other').account, tenant: 'other' },
+          ...balance('user', 'ada', { free: 3, endsAt: '2026-11-16T00:00:00.000Z' }),
+          account: { ...balance('user', 'ada').account, tenant: 'other' },
         },
       ],
       needs,

@@ -199,6 +199,7 @@ describe('the budget of a call', () => {
       refusal: budget,
     };
     act(() => transport.emit({ type: 'reservation-refused', line, balances: [] }));
+    await waitFor(() => expect(screen.getByRole('timer').textContent).toBe('1:15:58'));
     act(() =>
       transport.emit({
         type: 'ledger-changed',
