@@ -35,7 +35,7 @@ export const nodeLimitsSchema = z.strictObject({
   wallClockMs: limit,
   /** How many levels of agents may be below the root. */
   depth: z.int().min(0).max(16),
-  fanOut: z.int().min(1).max(256),
+  fanOut: z.int().min(1).max(1_000),
   /** Lifetime count below this node, ended ones included. */
   descendants: limit,
   /** Of one tool output in the context, marker included. null = whole outputs. */

@@ -7,6 +7,8 @@ export interface VirtualTime {
   sleep(durationMs: number): Promise<void>;
   /** Calls back once unless taken back. */
   after(delayMs: number, then: () => void): () => void;
+  /** Real work, such as a file or a person's answer: the clock stands until it is done. */
+  hold<Value>(work: Promise<Value>): Promise<Value>;
   /** Runs `work` to its end, moving the clock. */
   run<Value>(work: Promise<Value>): Promise<Value>;
 }
@@ -21,10 +23,14 @@ interface Waiting {
 export function createVirtualTime(ports: {
   idle(): Promise<void>;
   pause?(virtualMs: number): Promise<void>;
+  /** Where the clock stands at first; default 0. */
+  readonly startMs?: number;
 }): VirtualTime {
-  let nowMs = 0;
+  let nowMs = ports.startMs ?? 0;
   let order = 0;
   const waiting = new Set<Waiting>();
+  let held = 0;
+  let freed: (() => void) | null = null;
 
   function wait(delayMs: number, wake: () => void): () => void {
     order += 1;
@@ -37,6 +43,15 @@ export function createVirtualTime(ports: {
     nowMs: () => nowMs,
     sleep: (durationMs) => new Promise((resolve) => void wait(durationMs, resolve)),
     after: wait,
+    hold(work) {
+      held += 1;
+      return work.finally(() => {
+        held -= 1;
+        if (held > 0) return;
+        freed?.();
+        freed = null;
+      });
+    },
     async run(work) {
       let isOver = false;
       const over = work.finally(() => {
@@ -47,11 +62,16 @@ export function createVirtualTime(ports: {
       while (!isOver) {
         await ports.idle();
         if (isOver) break;
+        if (held > 0) {
+          const free = new Promise<void>((resolve) => (freed = resolve));
+          await Promise.race([free, over.then(nothing, nothing)]);
+          continue;
+        }
         const next = [...waiting].sort((a, b) => a.atMs - b.atMs || a.order - b.order)[0];
         // Nobody waits for time: the work waits for something real.
         if (next === undefined) continue;
         if (next.atMs > nowMs) await ports.pause?.(next.atMs - nowMs);
-        if (!waiting.has(next)) continue;
+        if (held > 0 || !waiting.has(next)) continue;
         nowMs = Math.max(nowMs, next.atMs);
         waiting.delete(next);
         next.wake();
@@ -60,3 +80,5 @@ export function createVirtualTime(ports: {
     },
   };
 }
+
+const nothing = (): void => undefined;

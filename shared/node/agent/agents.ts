@@ -10,7 +10,6 @@ import {
   type AgentRunView,
   type AgentTask,
   type Approval,
-  type GatewayCall,
   type ToolInventory,
 } from '../../contract/agents.ts';
 import { type Result, denied, ok } from '../../contract/denials.ts';
@@ -18,11 +17,17 @@ import type { EngineEvent } from '../../contract/events.ts';
 import { engineModel } from '../../engine/agent/engine-model.ts';
 import type { AgentModel, TranscriptEntry } from '../../engine/agent/model.ts';
 import { partialText } from '../../engine/agent/prompts.ts';
-import { type RunChange, type RunSettings, type RunningAgents, startAgentRun } from '../../engine/agent/run.ts';
+import {
+  type RestartState,
+  type RunChange,
+  type RunSettings,
+  type RunningAgents,
+  startAgentRun,
+} from '../../engine/agent/run.ts';
 import { type VirtualTime, createVirtualTime } from '../../engine/agent-lab/virtual-time.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { estimateText } from '../../engine/estimate/estimate.ts';
-import type { Breakers } from '../../engine/gateway/breaker.ts';
+import { type Breakers, DEFAULT_BREAKER, createBreakers } from '../../engine/gateway/breaker.ts';
 import { wordRefusal } from '../../engine/gateway/refusal.ts';
 import { type Tool, withRule } from '../../engine/gateway/tool.ts';
 import type { Clock } from '../../engine/ports.ts';
@@ -44,18 +49,27 @@ export interface Scenario {
   };
 }
 
+/** What tools get from the run. */
+export interface ToolWorld {
+  sleep(durationMs: number): Promise<void>;
+  /** Work outside of the run's own time, such as files, sockets and processes: a script's clock stands meanwhile. */
+  hold<Value>(work: Promise<Value>): Promise<Value>;
+  readonly blobs: BlobFolder;
+}
+
 export interface AgentWorld {
   /** The scenario behind `script:NAME` for this task; null = there is none of that name. */
   scenario(name: string, task: AgentTask): Scenario | null;
   /** Tools of the task's sets and MCP servers. `close` ends what was started for them. */
   tools(
     task: AgentTask,
-    about: { sleep(durationMs: number): Promise<void>; readonly blobs: BlobFolder },
+    about: ToolWorld,
   ): Promise<Result<{ readonly tools: readonly Tool[]; readonly problems: readonly string[]; close(): Promise<void> }>>;
 }
 
 export interface AgentStore {
   saveAgentRun(view: AgentRunView, restart: string | null): Result<null>;
+  agentRestart(id: AgentRunId): string | null;
   agentRun(id: AgentRunId): AgentRunView | null;
   agentRuns(limit: number): AgentRun[];
   removeAgentRun(id: AgentRunId): Result<null>;
@@ -65,6 +79,8 @@ export interface AgentStore {
 
 export interface Agents {
   start(task: AgentTask): Promise<Result<{ readonly runId: AgentRunId }>>;
+  /** Goes on with a run that was cut off when a console ended. */
+  resume(runId: AgentRunId): Promise<Result<Record<string, never>>>;
   /** Resolves with the run's end; null = no such run is under way. */
   ended(runId: AgentRunId): Promise<AgentRunView> | null;
   cancel(runId: AgentRunId, nodeId: string | null): Result<Record<string, never>>;
@@ -94,6 +110,7 @@ export interface AgentsOptions {
 const RUNS_MAX = 8;
 const FRAME_MS = 100;
 const SAVE_EVERY_MS = 2_000;
+const RESTART_CHARACTERS_MAX = 8_000_000;
 const BLOB_PAGE_BYTES = 64_000;
 
 interface Open {
@@ -111,7 +128,14 @@ export function createAgents(options: AgentsOptions): Agents {
   const approvals = new Map<string, { readonly approval: Approval; answer(allow: boolean): void }>();
   let stopping = false;
 
-  async function start(task: AgentTask): Promise<Result<{ runId: AgentRunId }>> {
+  const start = (task: AgentTask): Promise<Result<{ runId: AgentRunId }>> =>
+    begin(`agents_${Date.now().toString(36)}${randomBytes(8).toString('hex')}` as AgentRunId, task);
+
+  async function begin(
+    runId: AgentRunId,
+    task: AgentTask,
+    restored?: RestartState,
+  ): Promise<Result<{ runId: AgentRunId }>> {
     if (stopping) return denied('cancelled', 'The console is closing.');
     if (open.size >= RUNS_MAX) {
       return denied('busy', `${RUNS_MAX} agent runs are under way.`, { next: 'Wait for one to end, or stop one.' });
@@ -121,10 +145,10 @@ export function createAgents(options: AgentsOptions): Agents {
     if (script !== null && scenario === null) {
       return denied('bad-input', `There is no script ${script}.`, { field: 'model', next: 'Choose one of the list.' });
     }
-    const runId = `agents_${Date.now().toString(36)}${randomBytes(8).toString('hex')}` as AgentRunId;
-    const time = scenario === null ? realTime() : virtualTime(options.pace);
+    const startMs = restored?.view.run.nowMs ?? 0;
+    const time = scenario === null ? realTime(startMs) : virtualTime(options.pace, startMs);
     const blobs = createBlobFolder(join(options.home.folder, 'agent-outputs', runId), scenario?.figures?.handleOf);
-    const found = await world.tools(task, { sleep: time.sleep, blobs });
+    const found = await world.tools(task, { sleep: time.sleep, hold: time.hold, blobs });
     if (!found.ok) {
       await blobs.remove();
       return found;
@@ -138,8 +162,11 @@ export function createAgents(options: AgentsOptions): Agents {
       {
         nowMs: time.nowMs,
         after: time.after,
-        breakers: options.breakers,
-        blobs,
+        breakers: breakersOf(task, time, options.breakers),
+        blobs: {
+          put: (text) => time.hold(blobs.put(text)),
+          read: (...about) => time.hold(blobs.read(...about)),
+        },
         sha256: (text) => createHash('sha256').update(text).digest('hex'),
         tokensOf: figures?.tokensOf ?? tokensEstimated,
         baseTokens: figures?.baseTokens ?? ((prompt) => estimateText(prompt + toolTexts(tools)).likely),
@@ -147,7 +174,7 @@ export function createAgents(options: AgentsOptions): Agents {
         wordPartial: figures?.wordPartial ?? partialText,
         model: scenario?.model({ sleep: time.sleep }) ?? engineModel(options.engine, task),
         tools,
-        approve: (call) => askPerson(runId, call, tools),
+        approve: (call) => time.hold(askPerson(runId, call, tools)),
         now: clock.now,
         onChange: (change) => tell(runId, change, frames),
       },
@@ -156,11 +183,12 @@ export function createAgents(options: AgentsOptions): Agents {
         scripted: scenario !== null,
         rootName: scenario?.rootName ?? 'agent',
         ...(scenario?.settings == null ? {} : { settings: scenario.settings }),
+        ...(restored === undefined ? {} : { restored }),
       },
     );
-    const saving = setInterval(() => void store.saveAgentRun(run.view(), null), SAVE_EVERY_MS);
+    const saving = setInterval(() => void store.saveAgentRun(run.view(), restartOf(run)), SAVE_EVERY_MS);
     saving.unref();
-    store.saveAgentRun(run.view(), null);
+    store.saveAgentRun(run.view(), restartOf(run));
     const done = time.run(run.done).finally(async () => {
       clearInterval(saving);
       frames.stop();
@@ -195,25 +223,13 @@ export function createAgents(options: AgentsOptions): Agents {
     emit({ type: 'agent-run-changed', run: summary, nodes, breakers });
   }
 
-  function askPerson(runId: AgentRunId, call: GatewayCall, tools: readonly Tool[]): Promise<boolean> {
-    const id = `${runId}/${call.id}`;
-    const worst = tools.find((tool) => tool.spec.name === call.tool)?.spec.nanoDollarsWorst ?? null;
-    const approval: Approval = {
-      id,
-      runId,
-      kind: 'call',
-      nodeId: call.nodeId,
-      call,
-      nanoDollarsWorst: worst,
-      exhaustion: null,
-      limitAsked: null,
-    };
+  function askPerson(approval: Approval): Promise<boolean> {
     return new Promise((resolve) => {
-      approvals.set(id, {
+      approvals.set(approval.id, {
         approval,
         answer(allow) {
-          approvals.delete(id);
-          emit({ type: 'approval-ended', id, allowed: allow });
+          approvals.delete(approval.id);
+          emit({ type: 'approval-ended', id: approval.id, allowed: allow });
           resolve(allow);
         },
       });
@@ -225,8 +241,21 @@ export function createAgents(options: AgentsOptions): Agents {
     for (const { approval, answer } of [...approvals.values()]) if (approval.runId === runId) answer(false);
   }
 
+  async function resume(runId: AgentRunId): Promise<Result<Record<string, never>>> {
+    if (open.has(runId)) return denied('busy', 'This run is under way.');
+    const view = store.agentRun(runId);
+    const restart = view === null ? null : store.agentRestart(runId);
+    if (view === null) return denied('not-found', 'There is no such agent run.', { field: 'runId' });
+    if (view.run.state !== 'interrupted' || restart === null) {
+      return denied('not-allowed', 'Only a run that was cut off can go on.', { next: 'Start it again.' });
+    }
+    const begun = await begin(runId, view.run.task, JSON.parse(restart) as RestartState);
+    return begun.ok ? ok({}) : begun;
+  }
+
   return {
     start,
+    resume,
     ended: (runId) => open.get(runId)?.done ?? null,
     cancel(runId, nodeId) {
       const entry = open.get(runId);
@@ -258,7 +287,7 @@ export function createAgents(options: AgentsOptions): Agents {
     },
     async inventory(task) {
       const blobs = createBlobFolder(join(options.home.folder, 'agent-outputs', 'inventory'));
-      const found = await world.tools(task, { sleep: () => Promise.resolve(), blobs });
+      const found = await world.tools(task, { sleep: () => Promise.resolve(), hold: (work) => work, blobs });
       if (!found.ok) return found;
       await found.value.close();
       await blobs.remove();
@@ -285,14 +314,46 @@ export function createAgents(options: AgentsOptions): Agents {
   };
 }
 
-interface RunTime extends VirtualTime {
-  run<Value>(work: Promise<Value>): Promise<Value>;
+const noApproval = {
+  kind: 'call',
+  call: null,
+  nanoDollarsWorst: null,
+  exhaustion: null,
+  limitAsked: null,
+} as const;
+
+/** null where it would be too large to be written every two seconds: such a run cannot go on after a crash. */
+function restartOf(run: RunningAgents): string | null {
+  const json = JSON.stringify(run.restart());
+  return json.length > RESTART_CHARACTERS_MAX ? null : json;
 }
 
-function realTime(): RunTime {
-  const beganMs = performance.now();
+interface RunTime extends VirtualTime {
+  /** Where the run began on the clock that all runs share; null = its time is its own. */
+  readonly beganMs: number | null;
+}
+
+/**
+ * Breakers are shared by the runs whose time is real, on one clock. A script has its own: its time is nobody else's. Without
+ * the ledger nothing stops a call.
+ */
+function breakersOf({ governed }: AgentTask, { beganMs }: RunTime, shared: Breakers): Breakers {
+  if (!governed) return createBreakers({ ...DEFAULT_BREAKER, failuresMax: Infinity });
+  if (beganMs === null) return createBreakers();
   return {
+    admit: (upstream, nowMs) => shared.admit(upstream, beganMs + nowMs),
+    report: (upstream, failed, nowMs) => shared.report(upstream, failed, beganMs + nowMs),
+    drop: (upstream) => shared.drop(upstream),
+    states: (nowMs) => shared.states(beganMs + nowMs),
+  };
+}
+
+function realTime(startMs: number): RunTime {
+  const beganMs = performance.now() - startMs;
+  return {
+    beganMs,
     nowMs: () => performance.now() - beganMs,
+    hold: (work) => work,
     sleep: (durationMs) => new Promise((resolve) => setTimeout(resolve, durationMs)),
     after(delayMs, then) {
       const timer = setTimeout(then, Math.min(delayMs, 2_147_483_647));
@@ -303,13 +364,14 @@ function realTime(): RunTime {
 }
 
 function virtualTime(pace: () => number): RunTime {
-  return createVirtualTime({
+  const time = createVirtualTime({
     idle: () => new Promise((resolve) => setImmediate(resolve)),
     pause: (virtualMs) => {
       const waitMs = (virtualMs / 1_000) * pace();
       return waitMs < 1 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, waitMs));
     },
   });
+  return { ...time, beganMs: null };
 }
 
 /** At most one in FRAME_MS, and never none at the end. */
