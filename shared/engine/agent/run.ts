@@ -39,6 +39,8 @@ export interface AgentRunPorts extends Pick<
   readonly tools: readonly Tool[];
   /** Tokens of an agent's first prompt: its texts and the tools it is told of. */
   baseTokens(prompt: string): number;
+  /** Asks a person for a larger budget of the root; false = no. Answers false when the run is cancelled. */
+  raise(exhaustion: Exhaustion, limitAsked: number): Promise<boolean>;
   /** What is said of an agent that had no closing call. */
   wordPartial(of: { readonly nodeId: string; readonly why: string; readonly calls: number }): string;
   now(): string;
@@ -336,11 +338,13 @@ export function startAgentRun(
     for (let round = firstRound; round <= task.rounds; round += 1) {
       if (signal.aborted) return end(agent, 'cancelled', null, false);
       const outOfTime = tree.timeExhaustion(nodeId, ports.nowMs());
-      if (outOfTime !== null) return end(agent, 'budget-time', outOfTime, false);
-      const unpaid = payTurn(agent);
+      if (outOfTime !== null && !(await raised(agent, outOfTime))) return end(agent, 'budget-time', outOfTime, false);
+      let unpaid = payTurn(agent);
+      if (unpaid !== null && (await raised(agent, unpaid))) unpaid = payTurn(agent);
       if (unpaid !== null) return end(agent, reasonOf(unpaid), unpaid, false);
       const answer = await turn(agent, false);
-      if (signal.aborted) return end(agent, 'cancelled', null, false);
+      const asksNothing = answer.toolCalls.length === 0 || answer.failed !== null;
+      if (signal.aborted && asksNothing) return end(agent, 'cancelled', null, false);
       if (answer.failed !== null) {
         problem ??= answer.failed;
         return end(agent, 'model-failed', null, false);
@@ -353,11 +357,22 @@ export function startAgentRun(
         agent.transcript.push({ role: 'tool', content: text, toolCallId, toolName: name, ran });
       }
       ports.onChange({ kind: 'nodes' });
+      // What was asked for has its results now, also where it was not run.
+      if (signal.aborted) return end(agent, 'cancelled', null, false);
       if (stepped.stop === null) continue;
       // Where the time is over there is none for a closing call either.
       return end(agent, stepped.stop.reason, stepped.stop.exhaustion, stepped.stop.reason !== 'budget-time');
     }
     return end(agent, 'rounds', null, true);
+  }
+
+  /** Where the task says so, a person is asked once before the root ends for want of budget. */
+  async function raised({ nodeId, cancel }: AgentState, exhaustion: Exhaustion): Promise<boolean> {
+    if (task.raiseOncePercent === null || !task.governed || nodeId !== rootId || exhaustion.nodeId !== rootId)
+      return false;
+    if (tree.snapshot().wasRaised || cancel.signal.aborted) return false;
+    const limitAsked = exhaustion.limit + Math.max(1, Math.ceil((exhaustion.limit * task.raiseOncePercent) / 100));
+    return (await ports.raise(exhaustion, limitAsked)) && tree.raiseRoot(exhaustion.dimension, limitAsked);
   }
 
   /** Where turns are what is charged, the whole context is paid before each of them. */
@@ -399,7 +414,9 @@ export function startAgentRun(
       contextTokens: agent.contextTokens,
       signal: agent.cancel.signal,
     });
-    const toolCalls = answer.toolCalls.map((call, at): ToolAsk => ({
+    // A turn that failed, and one that was told to call nothing, ask for nothing: what is in a transcript gets a result.
+    const asked = isClosing || answer.failed !== null ? [] : answer.toolCalls;
+    const toolCalls = asked.map((call, at): ToolAsk => ({
       ...call,
       id: `${nodeId}/${agent.modelTurns}/${at + 1}`,
     }));

@@ -53,6 +53,7 @@ export interface NodeState {
 export interface TreeSnapshot {
   readonly nodes: readonly NodeState[];
   readonly spawnsMs: readonly number[];
+  readonly wasRaised: boolean;
 }
 
 export interface BudgetTree {
@@ -75,6 +76,8 @@ export interface BudgetTree {
     ask: { readonly id: string; readonly calls: number; readonly tokens?: number; readonly nanoDollars?: number },
     nowMs: number,
   ): TreeResult<string>;
+  /** A person gives the root more, once: the only way in which a tree's total grows. Answers whether it was the first time. */
+  raiseRoot(dimension: Dimension, limit: number): boolean;
   /** Gives the closing reserve free, once, for the closing call. */
   openClosing(id: string): void;
   /** Ends a node and all below it; their holds are charged as held, what is left goes to the parent. Again does nothing. */
@@ -118,6 +121,7 @@ export function createBudgetTree(
   const holds = new Map<HoldId, { readonly nodeId: string; readonly amounts: Amounts }>();
   let lastHold = 0;
   let spawnsMs: number[] = [...(restored?.spawnsMs ?? [])];
+  let wasRaised = restored?.wasRaised ?? false;
 
   function add(id: string, parent: Node | null, own: NodeLimits, startedMs: number): Node {
     const node: Node = {
@@ -434,13 +438,21 @@ export function createBudgetTree(
       use(known(id), amounts);
     },
     carve,
+    raiseRoot(dimension, limit) {
+      const name = LIMITS[dimension];
+      const root = known(rootId);
+      if (wasRaised || name === undefined || root.limits[name] === null || root.limits[name] >= limit) return false;
+      wasRaised = true;
+      root.limits = { ...root.limits, [name]: limit };
+      return true;
+    },
     openClosing: (id) => {
       known(id).closing = NOTHING;
     },
     close,
     timeLeftMs,
     timeExhaustion,
-    snapshot: () => ({ nodes: [...nodes.values()].map(stateOf), spawnsMs: [...spawnsMs] }),
+    snapshot: () => ({ nodes: [...nodes.values()].map(stateOf), spawnsMs: [...spawnsMs], wasRaised }),
   };
 }
 
@@ -449,6 +461,14 @@ const SUMS: readonly (readonly [Sum, Dimension])[] = [
   ['tokens', 'tokens'],
   ['nanoDollars', 'nano-dollars'],
 ];
+
+/** What a person can give more of. */
+const LIMITS: Partial<Record<Dimension, 'calls' | 'tokens' | 'nanoDollars' | 'wallClockMs'>> = {
+  calls: 'calls',
+  tokens: 'tokens',
+  'nano-dollars': 'nanoDollars',
+  'wall-clock': 'wallClockMs',
+};
 
 const plus = (a: Amounts, b: Amounts): Amounts => ({
   calls: a.calls + b.calls,

@@ -3,6 +3,7 @@
  * person where a call has to be allowed, keeps runs in the store. Decides nothing about budgets, guards or calls.
  */
 import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type AgentRun,
@@ -111,6 +112,8 @@ const RUNS_MAX = 8;
 const FRAME_MS = 100;
 const SAVE_EVERY_MS = 2_000;
 const RESTART_CHARACTERS_MAX = 8_000_000;
+/** Of runs that have ended, in memory and on disk. */
+const RUNS_KEPT_MAX = 30;
 const BLOB_PAGE_BYTES = 64_000;
 
 interface Open {
@@ -127,6 +130,7 @@ export function createAgents(options: AgentsOptions): Agents {
   const transcripts = new Map<AgentRunId, RunningAgents>();
   const approvals = new Map<string, { readonly approval: Approval; answer(allow: boolean): void }>();
   let stopping = false;
+  dropOldOutputs(options);
 
   const start = (task: AgentTask): Promise<Result<{ runId: AgentRunId }>> =>
     begin(`agents_${Date.now().toString(36)}${randomBytes(8).toString('hex')}` as AgentRunId, task);
@@ -174,7 +178,15 @@ export function createAgents(options: AgentsOptions): Agents {
         wordPartial: figures?.wordPartial ?? partialText,
         model: scenario?.model({ sleep: time.sleep }) ?? engineModel(options.engine, task),
         tools,
-        approve: (call) => time.hold(askPerson(runId, call, tools)),
+        approve: (call) => {
+          const worst = tools.find((tool) => tool.spec.name === call.tool)?.spec.nanoDollarsWorst ?? null;
+          const about = { id: `${runId}/${call.id}`, runId, nodeId: call.nodeId, call, nanoDollarsWorst: worst };
+          return time.hold(askPerson({ ...noApproval, ...about }));
+        },
+        raise: (exhaustion, limitAsked) => {
+          const about = { id: `${runId}/raise`, runId, kind: 'raise' as const, nodeId: exhaustion.nodeId };
+          return time.hold(askPerson({ ...noApproval, ...about, exhaustion, limitAsked }));
+        },
         now: clock.now,
         onChange: (change) => tell(runId, change, frames),
       },
@@ -203,10 +215,22 @@ export function createAgents(options: AgentsOptions): Agents {
     });
     open.set(runId, { run, blobs, done });
     blobFolders.set(runId, blobs);
+    forgetOldest();
     transcripts.set(runId, run);
     void done.catch(() => undefined);
     tellRun(runId);
     return ok({ runId });
+  }
+
+  /** Transcripts and outputs are kept of the last runs only; calls, agents and turns of all are in the store. */
+  function forgetOldest(): void {
+    for (const [runId, folder] of blobFolders) {
+      if (blobFolders.size <= RUNS_KEPT_MAX) return;
+      if (open.has(runId)) continue;
+      blobFolders.delete(runId);
+      transcripts.delete(runId);
+      void folder.remove().catch(() => undefined);
+    }
   }
 
   function tell(runId: AgentRunId, change: RunChange, frames: { soon(): void }): void {
@@ -314,6 +338,17 @@ export function createAgents(options: AgentsOptions): Agents {
   };
 }
 
+/** Outputs of earlier starts belong to nobody any more, unless their run can go on. */
+function dropOldOutputs({ home, store }: AgentsOptions): void {
+  const folder = join(home.folder, 'agent-outputs');
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    const view = store.agentRun(name as AgentRunId);
+    const canGoOn = view?.run.state === 'interrupted' && store.agentRestart(name as AgentRunId) !== null;
+    if (!canGoOn) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+}
+
 const noApproval = {
   kind: 'call',
   call: null,
@@ -363,8 +398,9 @@ function realTime(startMs: number): RunTime {
   };
 }
 
-function virtualTime(pace: () => number): RunTime {
+function virtualTime(pace: () => number, startMs: number): RunTime {
   const time = createVirtualTime({
+    startMs,
     idle: () => new Promise((resolve) => setImmediate(resolve)),
     pause: (virtualMs) => {
       const waitMs = (virtualMs / 1_000) * pace();

@@ -3,7 +3,7 @@
  * path before it was found among the run's own.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Blobs } from '../../engine/gateway/gateway.ts';
@@ -26,9 +26,10 @@ export interface BlobFolder extends Blobs {
 }
 
 export function createBlobFolder(folder: string, newHandle: (text: ToolText) => string = randomHandle): BlobFolder {
-  const handles = new Set<string>();
-  let storedBytes = 0;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // A run that goes on after a crash has its outputs still.
+  const handles = new Set(readdirSync(folder).flatMap((name) => (name.endsWith('.blob') ? [name.slice(0, -5)] : [])));
+  let storedBytes = 0;
 
   const fileOf = (handle: string): string => join(folder, `${handle}.blob`);
 
