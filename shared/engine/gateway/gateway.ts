@@ -331,7 +331,7 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
         let over: EndReason | null = null;
         for (const one of group) {
           if (over !== null || signal.aborted) {
-            giveBack(one);
+            drop(one);
             const words = over === null ? 'not run: the run was stopped' : 'not run: the run ends because of a loop';
             const code = over === null ? 'cancelled' : 'not-run';
             refuse(one.index, { code, tool: one.ask.name, words, exhaustion: null });
@@ -378,15 +378,23 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     if (cached === null && (spec.approval || (above !== null && spec.nanoDollarsWorst > above))) {
       update({ outcome: 'waiting-approval' });
       const allowed = await approved(slot.call, signal);
-      if (!allowed || signal.aborted) {
-        giveBack(one);
-        ports.breakers.drop(spec.upstream);
-        const words = signal.aborted ? 'not run: the run was stopped' : 'not run: a person did not allow it';
-        const code = signal.aborted ? 'cancelled' : 'approval-denied';
-        refuse(one.index, { code, tool: spec.name, words, exhaustion: null });
+      if (!allowed && !signal.aborted) {
+        drop(one);
+        const words = 'not run: a person did not allow it';
+        refuse(one.index, { code: 'approval-denied', tool: spec.name, words, exhaustion: null });
         return null;
       }
       update({ outcome: 'running' });
+    }
+    if (signal.aborted) {
+      drop(one);
+      refuse(one.index, {
+        code: 'cancelled',
+        tool: spec.name,
+        words: 'not run: the run was stopped',
+        exhaustion: null,
+      });
+      return null;
     }
     const ran = cached === null ? await attempts(nodeId, one, signal) : null;
     const output = cached ?? ran?.answer.text ?? textOf('');
@@ -449,8 +457,9 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
     });
   }
 
-  /** What was held for a call that does not run. */
-  function giveBack(one: Admitted): void {
+  /** What was held for a call that does not run, and its place at the breaker. */
+  function drop(one: Admitted): void {
+    ports.breakers.drop(one.tool.spec.upstream);
     tree.settle(one.hold, { calls: 0, tokens: 0, nanoDollars: 0 });
     guards.notRun(one.guarded);
     callsByTool.set(one.ask.name, Math.max(0, (callsByTool.get(one.ask.name) ?? 0) - 1));
