@@ -11,8 +11,9 @@ const CARRIER_MS = 400;
 const LOOK_WORST = 2_000_000;
 const LOOK_PRICE = 1_000_000;
 const CLOCK_MS = 50;
-/** The lab's clock begins here, so that a run says the same whenever it is made. */
-const CLOCK_BEGIN_MS = Date.UTC(2026, 10, 30, 9, 0, 0);
+/** The lab's clock begins at nine, and goes on by this with every look, so that a run says the same whenever it is made. */
+const CLOCK_BEGIN_SECONDS = 9 * 3_600;
+const CLOCK_STEP_SECONDS = 7;
 
 /** `get_shipment_status(orderId)`: its answer is the same for ever. It is not marked as a tool that waits: that is the trap. */
 export function carrierTools(sleep: Sleep): Tool[] {
@@ -38,8 +39,8 @@ export function carrierTools(sleep: Sleep): Tool[] {
 }
 
 /** `get_time()`. Each answer differs from the one before, so that only counting calls can tell a loop. */
-export function clockTools(sleep: Sleep, nowMs: () => number): Tool[] {
-  let lastMs = CLOCK_BEGIN_MS;
+export function clockTools(sleep: Sleep): Tool[] {
+  let seconds = CLOCK_BEGIN_SECONDS;
   return [
     {
       spec: {
@@ -53,9 +54,13 @@ export function clockTools(sleep: Sleep, nowMs: () => number): Tool[] {
       },
       async invoke() {
         await sleep(CLOCK_MS);
-        lastMs = Math.max(lastMs + 1, CLOCK_BEGIN_MS + Math.round(nowMs()));
-        return done(`It is ${new Date(lastMs).toISOString()}.`);
+        seconds += CLOCK_STEP_SECONDS;
+        return done(`It is ${timeText(seconds)}.`);
       },
     },
   ];
 }
+
+const two = (part: number): string => String(Math.floor(part)).padStart(2, '0');
+const timeText = (seconds: number): string =>
+  `${two((seconds / 3_600) % 24)}:${two((seconds / 60) % 60)}:${two(seconds % 60)}`;

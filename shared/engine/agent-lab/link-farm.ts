@@ -41,10 +41,17 @@ function bodyOf(cluster: number): string {
 
 const three = (review: number): string => String(review).padStart(3, '0');
 
+/** Made once: a run without bounds keeps thousands of them in its transcript. */
+const reviews = new Map<number, string>();
+
 export function reviewPage(review: number): string {
+  const known = reviews.get(review);
+  if (known !== undefined) return known;
   const head = `Review ${three(review)} of the X-200 by user${three(review)}, rating ${1 + ((7 * review) % 5)} of 5.\n`;
   const body = bodyOf((review - 1) % CLUSTERS);
-  return `${head}${body.repeat(Math.ceil(REVIEW_BYTES / body.length))}`.slice(0, REVIEW_BYTES);
+  const page = `${head}${body.repeat(Math.ceil(REVIEW_BYTES / body.length))}`.slice(0, REVIEW_BYTES);
+  if (review <= FARM_REVIEWS) reviews.set(review, page);
+  return page;
 }
 
 export function listPage(page: number): string {

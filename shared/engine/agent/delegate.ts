@@ -2,6 +2,8 @@
 import { type Json, isObject } from '../guards/canonical.ts';
 import { TOOL_DEFAULTS, type ToolSpec } from '../gateway/tool.ts';
 
+export const DELEGATE = 'delegate';
+
 const TASK_CHARACTERS_MAX = 100_000;
 /** Where the model does not say how many calls its agent may make. */
 const SHARE_DEFAULT = 3;
@@ -10,14 +12,14 @@ export function delegateTool(depthMax: number): { readonly spec: ToolSpec } {
   return {
     spec: {
       ...TOOL_DEFAULTS,
-      name: 'delegate',
+      name: DELEGATE,
       description: `Gives a task to a new agent, with a part of your own budget. Agents may be ${depthMax} levels deep.`,
       parameters: {
         type: 'object',
         properties: { task: { type: 'string' }, calls: { type: 'integer', minimum: 1 } },
         required: ['task'],
       },
-      upstream: 'delegate',
+      upstream: DELEGATE,
       check: () => null,
     },
   };
