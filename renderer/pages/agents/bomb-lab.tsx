@@ -1,6 +1,97 @@
-import type { ReactElement } from 'react';
+/** The six shapes and the link farm, each really run without and with the ledger. A section of the width it is given. */
+import { Play, Square } from 'lucide-react';
+import { useEffect, useMemo, useState } from 'react';
+import type { Denial } from '../../../shared/contract/denials.ts';
+import { Button } from '../../components/button.tsx';
+import { SimulatedTag } from '../../components/chip.tsx';
+import { aboutDuration } from '../../format/numbers.ts';
+import { useClient, useEngine } from '../../stores/engine-context.ts';
+import { labShapes, newestBombs } from './bomb-model.ts';
+import { BombRow } from './bomb-row.tsx';
+import { loadBombs, runAllBombs, runBomb, stopAllBombs, stopBomb, useBombRuns } from './bomb-store.ts';
 
-/** The six shapes and the link farm, each without and with the ledger. */
-export function BombLab({ onOpenRun }: { onOpenRun(runId: string): void }): ReactElement {
-  return <section aria-label="Tool bombs" data-open={typeof onOpenRun} />;
+export function BombLab({ onOpenRun }: { onOpenRun(runId: string): void }) {
+  const client = useClient();
+  const bombs = useEngine((state) => state.agents.bombs);
+  const newest = useMemo(() => newestBombs(bombs.values()), [bombs]);
+  const runs = useBombRuns();
+  const refusal = useBombList();
+  const isRunningAll = runs.queue !== null;
+  const isBusy = isRunningAll || runs.asking !== null;
+  const allMs = labShapes.reduce((sum, { shape, usualMs }) => sum + (runs.tookMs[shape] ?? usualMs), 0);
+  const running = labShapes.find(({ shape }) => newest.get(shape)?.state === 'running');
+  return (
+    <section aria-label="Tool bombs" className="flex min-h-0 min-w-0 flex-1 flex-col">
+      <div className="flex min-h-12 flex-none flex-wrap items-center gap-x-3 gap-y-1 border-b px-6 py-2">
+        <h2 className="lead">Tool bombs</h2>
+        <SimulatedTag />
+        <p className="min-w-0 flex-1">
+          One message that becomes very much work: run for real by a scripted model, once with nothing that counts, once
+          with the ledger.
+        </p>
+        <span className="lab" data-presents="no">
+          {isRunningAll
+            ? `${running?.title ?? '…'} runs, ${runs.queue?.length ?? 0} to go`
+            : `all seven · ${aboutDuration(allMs)} · no tokens of a real model`}
+        </span>
+        {isRunningAll ? (
+          <Button look="primary" icon={Square} onClick={() => void stopAllBombs(client)}>
+            Stop all
+          </Button>
+        ) : (
+          <Button
+            look="primary"
+            icon={Play}
+            disabled={isBusy || running !== undefined}
+            onClick={() => void runAllBombs(client)}
+          >
+            Run all
+          </Button>
+        )}
+      </div>
+      {refusal === null ? null : (
+        <p role="alert" className="border-b px-6 py-2 wrap-anywhere text-ink">
+          {[refusal.message, refusal.next].filter(Boolean).join(' ')}
+        </p>
+      )}
+      <div className="min-h-0 flex-1 overflow-auto">
+        {labShapes.map((words) => {
+          const bomb = newest.get(words.shape) ?? null;
+          return (
+            <BombRow
+              key={words.shape}
+              words={words}
+              bomb={bomb}
+              denial={runs.denials[words.shape] ?? null}
+              tookMs={runs.tookMs[words.shape] ?? null}
+              isWaiting={isBusy}
+              onRun={() => void runBomb(client, words.shape)}
+              onStop={() => {
+                if (bomb !== null) void stopBomb(client, bomb);
+              }}
+              onOpenRun={onOpenRun}
+            />
+          );
+        })}
+      </div>
+    </section>
+  );
+}
+
+/** Asked for when the lab is opened and after the line was lost: bombs may have run before this screen was open. */
+function useBombList(): Denial | null {
+  const client = useClient();
+  const ready = useEngine((state) => state.loaded && state.connection === 'connected');
+  const [refusal, setRefusal] = useState<Denial | null>(null);
+  useEffect(() => {
+    if (!ready) return;
+    let isOver = false;
+    void loadBombs(client).then((denial) => {
+      if (!isOver) setRefusal(denial);
+    });
+    return () => {
+      isOver = true;
+    };
+  }, [client, ready]);
+  return refusal;
 }

@@ -185,7 +185,24 @@ describe('any two calls', () => {
   const { text: anyText } = fc.letrec<{ text: string }>((tie) => ({
     text: fc.oneof(
       { maxDepth: 3 },
-      fc.constantFrom('null', 'true', '0', '-0', '1', '1.0', '10e-1', '1E2', '100', '"a"', '"\\u0061"', '"A"', '"é"'),
+      fc.constantFrom(
+        '"a\\"b"',
+        '"\\\\"',
+        '"]}"',
+        'null',
+        'true',
+        '0',
+        '-0',
+        '1',
+        '1.0',
+        '10e-1',
+        '1E2',
+        '100',
+        '"a"',
+        '"\\u0061"',
+        '"A"',
+        '"é"',
+      ),
       fc.constantFrom('9007199254740993', '9007199254740992', '0.1', '0.10', '1e23', '{}', '[]', '"e\u0301"', '""'),
       fc.array(tie('text'), { maxLength: 3 }).map((items) => `[${items.join(' ,')}]`),
       fc

@@ -1,0 +1,110 @@
+/** The shapes in words, and their figures. Pure. */
+import type { Bomb } from '../../../shared/contract/agents.ts';
+import { aboutDuration, count } from '../../format/numbers.ts';
+
+export type LabShape = Bomb['shape'];
+export type BombSide = 'without' | 'with';
+
+export interface ShapeWords {
+  readonly shape: LabShape;
+  readonly title: string;
+  /** What happens when nothing counts. */
+  readonly happens: string;
+  readonly stops: string;
+  /** A guess for before the first run on this screen, of both sides together. */
+  readonly usualMs: number;
+}
+
+/** In the order in which they stand and run. */
+export const labShapes: readonly ShapeWords[] = [
+  {
+    shape: 'loop',
+    title: 'Loop',
+    happens: 'A tool answers: ask me again. The model does, until its rounds are used up.',
+    stops: 'The third time the same call gets the same result, the run ends.',
+    usualMs: 1_000,
+  },
+  {
+    shape: 'fan-out',
+    title: 'Fan-out',
+    happens: 'One turn asks for hundreds of calls at once, and all of them run.',
+    stops: 'Eight of a step run. The others are answered at once: not run.',
+    usualMs: 1_000,
+  },
+  {
+    shape: 'delegation',
+    title: 'Delegation',
+    happens: 'Every agent starts more agents, and each of them gets all that it asks for.',
+    stops: 'What an agent gets is taken from its parent, so the whole can never grow.',
+    usualMs: 1_000,
+  },
+  {
+    shape: 'retry-storm',
+    title: 'Retry storm',
+    happens: 'A tool fails. The client, the tool and the model each try again, and the tries multiply.',
+    stops: 'One layer tries again, every try is paid, and a breaker cuts off what keeps failing.',
+    usualMs: 1_000,
+  },
+  {
+    shape: 'output-inflation',
+    title: 'Output inflation',
+    happens: 'One huge page goes into the context, and is sent again with every turn after it.',
+    stops: 'The first 16,000 bytes go in. The rest waits behind a handle and is read only when asked for.',
+    usualMs: 1_000,
+  },
+  {
+    shape: 'side-effects',
+    title: 'Side effects',
+    happens: 'Jobs are started that go on, and cost, after the run is over.',
+    stops: 'Each job holds a lease of its run. What is still open at the end is stopped.',
+    usualMs: 1_000,
+  },
+  {
+    shape: 'link-farm',
+    title: 'Link farm',
+    happens: 'A site asks to be read to the last page by as many agents as it takes: all shapes at once.',
+    stops: 'Carved budgets, eight calls a step, short outputs, and a guard that sees when nothing new comes back.',
+    usualMs: 6_000,
+  },
+];
+
+/** Of each shape the one that changed last. */
+export function newestBombs(bombs: Iterable<Bomb>): ReadonlyMap<LabShape, Bomb> {
+  const newest = new Map<LabShape, Bomb>();
+  for (const bomb of bombs) newest.set(bomb.shape, bomb);
+  return newest;
+}
+
+/** One scale for both sides, in steps, so that it rarely moves while the figures grow. */
+export function scaleMax({ without, with: governed }: Pick<Bomb, BombSide>): number {
+  const most = Math.max(1, without.count, governed.count);
+  const power = 10 ** Math.floor(Math.log10(most));
+  return ([1, 2, 5, 10].find((factor) => factor * power >= most) ?? 10) * power;
+}
+
+/** `41 / 40`, or `1,976`. Fractions keep one digit. */
+export function figureOf(bomb: Bomb, side: BombSide): string {
+  const { count: first, secondCount: second } = bomb[side];
+  return second === null ? number(first) : `${number(first)} / ${number(second)}`;
+}
+
+/** `model calls / tool calls` */
+export function unitOf({ unit, secondUnit }: Bomb): string {
+  return secondUnit === null ? unit : `${unit} / ${secondUnit}`;
+}
+
+/** The headline of a shape that was run: `1,976 tool calls become 58, 34 times fewer.` null while it is not done. */
+export function becameWord(bomb: Bomb): string | null {
+  if (bomb.state !== 'done') return null;
+  const [from, to] = [bomb.without.count, bomb.with.count];
+  const times = to > 0 && from > to ? from / to : null;
+  const fewer = times === null || times < 1.5 ? '' : `, ${times < 10 ? times.toFixed(1) : count(times)} times fewer`;
+  return `${figureOf(bomb, 'without')} ${unitOf(bomb)} become ${figureOf(bomb, 'with')}${fewer}.`;
+}
+
+/** What a press will do, before it does. tookMs: how long it took here the last time. */
+export function costWord({ usualMs }: ShapeWords, tookMs: number | null): string {
+  return `runs twice · scripted model · virtual time · ${aboutDuration(tookMs ?? usualMs)} · no tokens of a real model`;
+}
+
+const number = (value: number): string => (Number.isInteger(value) ? count(value) : value.toFixed(1));
