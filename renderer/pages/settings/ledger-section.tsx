@@ -147,7 +147,7 @@ function RedisLine({ settings }: { settings: Settings }) {
   return (
     <Line
       name="Kept in"
-      help="Empty uses SPILLWAY_REDIS_URL, else the database of this folder. With Redis several consoles share one budget."
+      help="Empty uses SPILLWAY_REDIS_URL, else the database of this folder. With Redis several consoles share one budget. A change counts from the next start."
     >
       {(id) => (
         <>
