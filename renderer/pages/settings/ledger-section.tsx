@@ -133,6 +133,7 @@ function PayerLine({ settings }: { settings: Settings }) {
 function RedisLine({ settings }: { settings: Settings }) {
   const change = useChange();
   const state = useEngine((engine) => engine.ledger.state);
+  const denial = useEngine((engine) => engine.ledger.denial);
   const [typed, setTyped] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const keep = (redisUrl: string): void => {
@@ -199,6 +200,11 @@ function RedisLine({ settings }: { settings: Settings }) {
             </form>
           )}
           <Problem id={`${id}-problem`} text={problem} />
+          {state === null && denial !== null ? (
+            <p role="status" className="lab mt-1 wrap-anywhere">
+              Now: <span className="text-ink">{denial.message}</span> {denial.next ?? ''}
+            </p>
+          ) : null}
           {state === null ? null : (
             <p role="status" className="lab mt-1 wrap-anywhere">
               Now: <span className="text-ink">{storeText(state)}</span>
