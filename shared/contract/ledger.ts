@@ -27,7 +27,6 @@ export function accountKey({ book, tenant, scope, name, window, period, unit }: 
 
 /** Every coded mark has two digits, so that coding is one to one. */
 export const keyPart = (part: string): string =>
-  // eslint-disable-next-line no-control-regex
   part.replace(/[%:{}\u0000-\u0020\u007f]/g, (mark) => `%${mark.charCodeAt(0).toString(16).padStart(2, '0')}`);
 
 /** `limit` with what was granted on top; null = none. free is null then, and 0 where more was spent than the limit. */

@@ -33,7 +33,6 @@ export const nameSchema = z
   .trim()
   .min(1, 'must not be empty')
   .max(200, 'must be at most 200 characters')
-  // eslint-disable-next-line no-control-regex
   .refine((name) => !/[\u0000-\u001f\u007f]/.test(name) && name.isWellFormed(), 'must not hold control characters');
 
 export const ALERT_PERCENT_DEFAULT = 80;

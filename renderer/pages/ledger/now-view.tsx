@@ -44,6 +44,7 @@ export function NowView({ ledger, onGrant }: NowViewProps) {
             </h2>
             <TankList
               balances={balances}
+              isKnown={ledger.loaded}
               picked={pick?.what === 'balance' ? pick.key : null}
               onPick={pickBalance}
               onGrant={onGrant}

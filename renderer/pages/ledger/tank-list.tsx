@@ -12,6 +12,8 @@ import type { TankGroup } from './tank-model.ts';
 
 export interface TankListProps {
   readonly balances: ReadonlyMap<string, Balance>;
+  /** The ledger has answered; without it no budget is no answer. */
+  readonly isKnown: boolean;
   readonly picked: string | null;
   readonly onPick: (key: string) => void;
   readonly onGrant: (balance: Balance) => void;
@@ -24,7 +26,7 @@ const VIEW_FULL = 500;
 const LINE_HEIGHT = 44;
 const GROUP_HEIGHT = 28;
 
-export function TankList({ balances, picked, onPick, onGrant }: TankListProps) {
+export function TankList({ balances, isKnown, picked, onPick, onGrant }: TankListProps) {
   const [search, setSearch] = useState('');
   const [held, setHeld] = useState<readonly TankGroup[] | null>(null);
   const groups = useMemo(() => steadyGroups(tankGroups(balances.values(), search), held), [balances, search, held]);
@@ -38,14 +40,7 @@ export function TankList({ balances, picked, onPick, onGrant }: TankListProps) {
     >
       {many ? <SearchLine search={search} found={found} of={balances.size} onSearch={setSearch} /> : null}
       {found === 0 ? (
-        <EmptyState
-          title={balances.size === 0 ? 'No budget yet' : 'Nothing matches.'}
-          text={
-            balances.size === 0
-              ? 'Give a user or a tenant a plan with a budget, and it stands here.'
-              : 'Change the search.'
-          }
-        />
+        <EmptyState {...emptyWords(isKnown, balances.size)} />
       ) : many ? (
         <Lines groups={groups} picked={picked} onPick={onPick} />
       ) : (
@@ -65,6 +60,13 @@ export function TankList({ balances, picked, onPick, onGrant }: TankListProps) {
       )}
     </div>
   );
+}
+
+function emptyWords(isKnown: boolean, budgets: number): { readonly title: string; readonly text: string } {
+  if (!isKnown) return { title: 'Budgets are not known', text: 'The ledger has not answered yet.' };
+  return budgets === 0
+    ? { title: 'No budget yet', text: 'Give a user or a tenant a plan with a budget, and it stands here.' }
+    : { title: 'Nothing matches.', text: 'Change the search.' };
 }
 
 interface SearchLineProps {

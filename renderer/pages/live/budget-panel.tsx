@@ -11,6 +11,7 @@ import {
   refusedHeadline,
 } from '../../format/budgets.ts';
 import { count } from '../../format/numbers.ts';
+import type { Denial } from '../../../shared/contract/denials.ts';
 import type { Reservation } from '../../../shared/contract/ledger.ts';
 import { useEngine } from '../../stores/engine-context.ts';
 import { go } from '../../stores/screen-store.ts';
@@ -60,11 +61,7 @@ export function BudgetPanel({ call }: { readonly call: CallView }) {
       <>
         <p className="lead">{denial.message}</p>
         {denial.budget === undefined ? null : <p className="text-ink">{needSentence(denial.budget)}</p>}
-        <p>
-          {denial.budget === undefined
-            ? 'Checked before any budget was touched. Nothing was sent.'
-            : 'Checked and refused in one step, before anything was sent.'}
-        </p>
+        <p>{refusedHow(denial)}</p>
         <LedgerLink />
       </>
     );
@@ -94,6 +91,13 @@ export function BudgetPanel({ call }: { readonly call: CallView }) {
         : 'Nothing was held: the call never left, or it is older than the ledger.'}
     </p>
   );
+}
+
+function refusedHow({ budget, code }: Denial): string {
+  if (budget !== undefined) return 'Checked and refused in one step, before anything was sent.';
+  return code === 'ledger-unavailable'
+    ? 'What may be spent is not known, so nothing leaves. Settings say what happens then.'
+    : 'Checked before any budget was touched. Nothing was sent.';
 }
 
 function LedgerLink() {

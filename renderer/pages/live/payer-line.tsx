@@ -3,6 +3,7 @@ import type { Preflight } from '../../../shared/contract/estimates.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Hint } from '../../components/hint.tsx';
 import { useEngine } from '../../stores/engine-context.ts';
+import type { LedgerSlice } from '../../stores/ledger-state.ts';
 import { useDirectoryActions, usePlans } from '../ledger/plans-store.ts';
 import { useEffect, useMemo } from 'react';
 import { draft, useDraft } from './draft-store.ts';
@@ -21,6 +22,7 @@ export function PayerLine({ model, preflight }: PayerLineProps) {
   const payer = chosen ?? own;
   const balances = useEngine((state) => state.ledger.balances);
   const directory = useDirectoryOnce();
+  const away = useEngine((state) => awayText(state.ledger));
   const admission = preflight?.admission ?? null;
   const tokens = admission === null ? null : admission.inputTokens + admission.outputTokens;
   const view = useMemo(
@@ -38,7 +40,7 @@ export function PayerLine({ model, preflight }: PayerLineProps) {
           draft.set({ payer: next });
         }}
       />
-      <WhatIsLeft view={view} tokens={tokens} denial={admission?.denial ?? null} />
+      <WhatIsLeft view={view} tokens={tokens} denial={admission?.denial ?? null} away={away} />
     </div>
   );
 }
@@ -47,20 +49,23 @@ interface WhatIsLeftProps {
   readonly view: PayerView;
   readonly tokens: number | null;
   readonly denial: NonNullable<Preflight['admission']>['denial'];
+  readonly away: string | null;
 }
 
-function WhatIsLeft({ view, tokens, denial }: WhatIsLeftProps) {
+function WhatIsLeft({ view, tokens, denial, away }: WhatIsLeftProps) {
   const [tightest] = view.left;
   const short = tightest === undefined ? null : shortBy(tightest);
-  const warns = denial !== null || short !== null;
+  const warns = away !== null || denial !== null || short !== null;
   const text =
-    denial !== null
-      ? [denial.message, denial.next].filter(Boolean).join(' ')
-      : tightest === undefined
-        ? tokens === null
-          ? 'nothing limits this payer'
-          : `this call would hold ${amountOf(tokens, 'tokens')}; nothing limits it`
-        : `${leftSentence(tightest)}${short === null ? '' : `, ${amountOf(short, tightest.unit)} short: it would be refused`}`;
+    away !== null
+      ? `${away} It would be refused.`
+      : denial !== null
+        ? [denial.message, denial.next].filter(Boolean).join(' ')
+        : tightest === undefined
+          ? tokens === null
+            ? 'nothing limits this payer'
+            : `this call would hold ${amountOf(tokens, 'tokens')}; nothing limits it`
+          : `${leftSentence(tightest)}${short === null ? '' : `, ${amountOf(short, tightest.unit)} short: it would be refused`}`;
   const others = view.left.slice(1).map(leftSentence);
   return (
     <Hint text={[text, ...others].join('\n')}>
@@ -75,6 +80,12 @@ function WhatIsLeft({ view, tokens, denial }: WhatIsLeftProps) {
       </p>
     </Hint>
   );
+}
+
+/** Why no call may leave, where the ledger cannot be reached; null where it can. */
+function awayText({ state, denial }: LedgerSlice): string | null {
+  if (denial?.code === 'ledger-unavailable') return denial.message;
+  return state?.state === 'unavailable' ? (state.problem ?? 'The ledger cannot be reached.') : null;
 }
 
 /** Read when the page opens, unless it is there; the picker reads it again. */

@@ -31,7 +31,7 @@ export function RefusedCall({ denial, model, refusedAtMs, simulated }: RefusedCa
     >
       <div className="flex min-w-0 flex-wrap items-center gap-x-2">
         <Badge meaning="budget" severity="stopped" />
-        <b className="min-w-0 wrap-anywhere">{budget === undefined ? 'Refused by the plan' : whose(budget.account)}</b>
+        <b className="min-w-0 wrap-anywhere">{titleOf(denial)}</b>
         {simulated ? <SimulatedTag /> : null}
         <span className="mono ml-auto min-w-0 wrap-anywhere">{codeText(denial.code)}</span>
       </div>
@@ -57,6 +57,11 @@ export function RefusedCall({ denial, model, refusedAtMs, simulated }: RefusedCa
       </p>
     </section>
   );
+}
+
+function titleOf({ budget, code }: Denial): string {
+  if (budget !== undefined) return whose(budget.account);
+  return code === 'ledger-unavailable' ? 'Refused: the ledger cannot be reached' : 'Refused by the plan';
 }
 
 function whose({ scope, name, window }: NonNullable<Denial['budget']>['account']): string {

@@ -42,8 +42,8 @@ export function VerdictStrip({ call, loadRecord, onSendWith, onContinue, onOpenR
         <Chip
           meaning="context"
           severity={verdict === null ? 'informed' : severityOf(verdict)}
-          label={verdict === null ? 'context' : `context · ${verdict.confidence}`}
-          text={verdict === null ? 'after the reply' : verdictHeadline(verdict, call.figures?.sent ?? null)}
+          label={verdict === null || call.denial !== null ? 'context' : `context · ${verdict.confidence}`}
+          text={contextText(call)}
           waiting={verdict === null}
           on={shown === 'context'}
           onPick={() => {
@@ -85,7 +85,13 @@ export function VerdictStrip({ call, loadRecord, onSendWith, onContinue, onOpenR
   );
 }
 
+function contextText({ verdict, denial, figures }: CallView): string {
+  if (denial !== null) return 'Not sent';
+  return verdict === null ? 'after the reply' : verdictHeadline(verdict, figures?.sent ?? null);
+}
+
 function thoughtText(call: CallView): string {
+  if (call.denial !== null) return 'Not sent';
   if (call.reasoning !== null) return readText(call.reasoning);
   if (call.thinking.tokens > 0)
     return `${count(call.thinking.tokens)} tokens, ${percentOf(call.thinking.tokens, call.thinking.tokens + call.answer.tokens)}`;

@@ -133,6 +133,7 @@ function PayerLine({ settings }: { settings: Settings }) {
 function RedisLine({ settings }: { settings: Settings }) {
   const change = useChange();
   const state = useEngine((engine) => engine.ledger.state);
+  const denial = useEngine((engine) => engine.ledger.denial);
   const [typed, setTyped] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const keep = (redisUrl: string): void => {
@@ -147,7 +148,7 @@ function RedisLine({ settings }: { settings: Settings }) {
   return (
     <Line
       name="Kept in"
-      help="Empty uses SPILLWAY_REDIS_URL, else the database of this folder. With Redis several consoles share one budget."
+      help="Empty uses SPILLWAY_REDIS_URL, else the database of this folder. With Redis several consoles share one budget. A change counts from the next start."
     >
       {(id) => (
         <>
@@ -199,6 +200,11 @@ function RedisLine({ settings }: { settings: Settings }) {
             </form>
           )}
           <Problem id={`${id}-problem`} text={problem} />
+          {state === null && denial !== null ? (
+            <p role="status" className="lab mt-1 wrap-anywhere">
+              Now: <span className="text-ink">{denial.message}</span> {denial.next ?? ''}
+            </p>
+          ) : null}
           {state === null ? null : (
             <p role="status" className="lab mt-1 wrap-anywhere">
               Now: <span className="text-ink">{storeText(state)}</span>

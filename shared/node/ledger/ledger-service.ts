@@ -46,6 +46,8 @@ export interface LedgerServiceOptions {
 }
 
 const TEND_EVERY_MS = 1_000;
+/** About a tenth of a second of replaying. */
+const START_AUDIT_ENTRIES_MAX = 30_000;
 /** How far the simulated clock goes: periods that begin before it and end after it still have dates of four digits. */
 const FIRST_MS = Date.UTC(1971, 0, 1);
 const LAST_MS = Date.UTC(9990, 0, 1);
@@ -77,6 +79,23 @@ export function createLedgerService(options: LedgerServiceOptions): LedgerServic
     };
   }
 
+  /** Conservation is looked at once at every start; a long journal only where something was left open. */
+  async function unsound(wasCutOff: boolean): Promise<StoreNotice[]> {
+    const newest = await store.entries({ book: 'real', limit: 1 });
+    const isLong = newest.ok && (newest.value[0]?.seq ?? 0) > START_AUDIT_ENTRIES_MAX;
+    if (store.kind === 'redis' || (isLong && !wasCutOff)) return [];
+    const audit = await ledger.audit();
+    if (!audit.ok || audit.value.sound) return [];
+    const [fault = ''] = audit.value.faults;
+    return [
+      {
+        level: 'error',
+        text: `The ledger does not add up: ${fault}${audit.value.faults.length > 1 ? `, and ${audit.value.faults.length - 1} more` : ''}.`,
+        next: 'Press Audit on the Ledger page for the whole list; export the journal before you go on.',
+      },
+    ];
+  }
+
   // One round at a time: a store that is slow to answer is not asked again meanwhile.
   let tending: Promise<void> | null = null;
   const timer = setInterval(() => {
@@ -106,7 +125,8 @@ export function createLedgerService(options: LedgerServiceOptions): LedgerServic
       if (!forfeited.ok) {
         return [{ level: 'warning', text: forfeited.denial.message, next: forfeited.denial.next ?? null }];
       }
-      return forfeited.value.length === 0 ? [] : [noticeOf(forfeited.value)];
+      const notices = forfeited.value.length === 0 ? [] : [noticeOf(forfeited.value)];
+      return [...notices, ...(await unsound(forfeited.value.length > 0))];
     },
     async stop() {
       clearInterval(timer);

@@ -169,6 +169,12 @@ describe('who pays', () => {
   });
 });
 
+test('without a ledger it is said before sending that the call would be refused', async () => {
+  const away = denied('ledger-unavailable', 'Redis at box:6379 is not connected.', { next: 'Start it.' });
+  await live({ 'ledger.get': () => away });
+  await waitFor(() => expect(left()).toBe('Redis at box:6379 is not connected. It would be refused.'));
+});
+
 describe('the budget of a call', () => {
   test('a refusal stands with its code, its figures, the time to wait and the next step', async () => {
     await sent({ ending: 'not-sent', denial: refusal, budget: null });
