@@ -99,14 +99,20 @@ test('the rank of refusals: what comes first is the answer', async () => {
   const limited = tool('limited', () => '', spec);
   const broken = tool('broken', () => '', { ...spec, callsMax: null });
   const dear = tool('dear', () => '', { nanoDollarsWorst: 10 });
+  // There would be room for it; the step is over for all that comes after the first one that the budget refused.
+  const free = tool('free', () => '');
   const { view } = await runAgents({
     breakers,
     limits: { nanoDollars: 5, fanOut: 7 },
-    guards: { identicalCalls: { limit: 0, pollingLimit: 1 }, ladder: 'block', exempt: ['limited', 'broken', 'dear'] },
+    guards: {
+      identicalCalls: { limit: 0, pollingLimit: 1 },
+      ladder: 'block',
+      exempt: ['limited', 'broken', 'dear', 'free'],
+    },
     model: script(
-      turnsOf(['none', 'all', 'looped', 'limited', 'broken', 'dear', 'dear', 'none'].map((name) => call(name))),
+      turnsOf(['none', 'all', 'looped', 'limited', 'broken', 'dear', 'free', 'none'].map((name) => call(name))),
     ),
-    tools: [all, looped, limited, broken, dear],
+    tools: [all, looped, limited, broken, dear, free],
   });
   expect(codes(view.calls)).toEqual([
     'unknown-tool',
@@ -333,6 +339,22 @@ describe('cache', () => {
       'done',
     ]);
     expect(view.run.openLeases).toBe(2);
+  });
+
+  test('what was fetched with one permission is not shown with another', async () => {
+    const fetch = page('me');
+    let who = 'me';
+    const spec = { ...fetch.spec };
+    Object.defineProperty(spec, 'authorisation', { get: () => who });
+    const { view } = await runAgents({
+      task: { cacheFetches: true },
+      model: script(({ turn }) => {
+        who = turn === 2 ? 'you' : 'me';
+        return turn > 3 ? 'done' : [call('fetch', { page: 1 })];
+      }),
+      tools: [{ ...fetch, spec }],
+    });
+    expect(codes(view.calls)).toEqual(['done', 'done', 'cached']);
   });
 
   test('off, nothing is kept', async () => {

@@ -162,6 +162,16 @@ describe('states', () => {
     }
   });
 
+  test('a round that asks whether something has changed is no cycle while it has not', () => {
+    const guards = guardsOf({ cycles: { periodMax: 4, repeats: 3 }, ladder: 'stop' });
+    for (let at = 0; at < 20; at += 1) expect(run(guards, { tool: 'status', polls: true, result: 'wait' })).toEqual([]);
+    for (let at = 0; at < 20; at += 1) {
+      expect(run(guards, { tool: 'sleep', result: 'ok' })).toEqual([]);
+      expect(run(guards, { tool: 'status', polls: true, result: 'wait' })).toEqual([]);
+    }
+    expect([1, 2, 3].flatMap(() => run(guards, { tool: 'sleep', result: 'ok' }))).toHaveLength(1);
+  });
+
   test('results that are JSON count by value', () => {
     const guards = guardsOf({ stateHash: { maxRepeats: 1 }, ladder: 'stop' });
     expect(run(guards, { result: '{"a":1,"b":"é"}' })).toEqual([]);
