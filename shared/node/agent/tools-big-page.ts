@@ -134,7 +134,7 @@ function blockOf(seed: number): string {
   let isSaid = false;
   while (size < BLOCK_BYTES) {
     const words = Array.from({ length: 12 }, () => WORDS[random.below(WORDS.length)]).join(' ');
-    const isDue = !isSaid && size >= SENTENCE_AT;
+    const isDue: boolean = !isSaid && size >= SENTENCE_AT;
     isSaid ||= isDue;
     const line = `${isDue ? `The code word is ${codeWordOf(seed)}. ` : ''}${words}.\n`;
     lines.push(line);
