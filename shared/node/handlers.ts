@@ -8,6 +8,9 @@ import { capResults } from '../engine/reasoning-lab/cap-search.ts';
 import { laneSummaries } from '../engine/reasoning-lab/lanes.ts';
 import { fittedPreset } from '../engine/reasoning-lab/presets.ts';
 import { never } from '../engine/cancel.ts';
+import { agentHandlers } from './agent/agent-handlers.ts';
+import { bombHandlers } from './agent/bomb-handlers.ts';
+import { guardHandlers } from './agent/guard-handlers.ts';
 import { calibrationHandlers } from './costs/calibration-handlers.ts';
 import { costHandlers } from './costs/cost-handlers.ts';
 import { openRunExport } from './experiments/export.ts';
@@ -15,6 +18,7 @@ import { stormHandlers } from './ledger/storm-handlers.ts';
 import { directoryHandlers } from './ledger/directory-handlers.ts';
 import { ledgerExport } from './ledger/ledger-export.ts';
 import { ledgerHandlers } from './ledger/ledger-handlers.ts';
+import { readMcpServers } from './mcp/servers-file.ts';
 import { redisPlaceOf } from './redis/url.ts';
 import type { EngineDoor, RequestContext } from './rpc/dispatcher.ts';
 import type { Parts } from './parts.ts';
@@ -141,6 +145,11 @@ function table(parts: Parts): Handlers {
 
     'export.open': ({ runId, options }) => openRunExport({ store, exports }, runId, options),
     'export.read': ({ exportId }) => exports.read(exportId),
+
+    ...agentHandlers({ agents: parts.agents.agents, exports, presets: parts.agents.presets }),
+    'agent.readServers': ({ text }) => readMcpServers(text),
+    ...bombHandlers(parts.agents),
+    ...guardHandlers(),
 
     ...costHandlers(parts),
     ...calibrationHandlers(parts),

@@ -5,6 +5,7 @@ import type { ServerStatus } from '../contract/server.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Clock } from '../engine/ports.ts';
+import type { AgentParts } from './agent/agent-parts.ts';
 import type { ChunkedExports } from './csv/chunked-exports.ts';
 import type { DirectoryKeeper } from './ledger/directory.ts';
 import type { Storms } from './ledger/storm.ts';
@@ -50,6 +51,7 @@ export interface Parts {
   readonly serverLog: ServerLog;
   readonly simulator: SimulatorHost;
   readonly experiments: Runner;
+  readonly agents: AgentParts;
   readonly exports: ChunkedExports;
   readonly load: (model: string, numCtx: number | null, signal: AbortSignal) => Promise<Result<ServerStatus>>;
   readonly questions: ServerQuestions;

@@ -11,6 +11,7 @@ import { never } from '../engine/cancel.ts';
 import { createEngine } from '../engine/engine.ts';
 import { estimateText } from '../engine/estimate/estimate.ts';
 import type { Clock } from '../engine/ports.ts';
+import { createAgentParts } from './agent/agent-parts.ts';
 import { createChunkedExports } from './csv/chunked-exports.ts';
 import { createEstimator } from './estimating/estimator.ts';
 import { type RunnerServer, createRunner } from './experiments/runner.ts';
@@ -199,6 +200,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     },
     estimateTokens: (text) => estimateText(text).likely,
   });
+  const agentParts = createAgentParts({ engine, store, watch, clock, home: home.value, emit, timeScale });
+  notices.push(...agentParts.notices);
   const exports = createChunkedExports();
   const parts: Parts = {
     load: createModelLoader({ watch, subjects }),
@@ -217,6 +220,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     serverLog,
     simulator,
     experiments,
+    agents: agentParts,
     exports,
     emit,
     settings: () => settings,
@@ -237,6 +241,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     watch.stop();
     await experiments.stop();
     await parts.storms.stop();
+    await agentParts.stop();
     await engine.stop('shutdown');
     await budgets.stop();
     await ready.catch(() => undefined);

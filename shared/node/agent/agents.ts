@@ -25,14 +25,14 @@ import {
   type RunningAgents,
   startAgentRun,
 } from '../../engine/agent/run.ts';
-import { type VirtualTime, createVirtualTime } from '../../engine/agent-lab/virtual-time.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { estimateText } from '../../engine/estimate/estimate.ts';
-import { type Breakers, DEFAULT_BREAKER, createBreakers } from '../../engine/gateway/breaker.ts';
+import type { Breakers } from '../../engine/gateway/breaker.ts';
 import { wordRefusal } from '../../engine/gateway/refusal.ts';
 import { type Tool, withRule } from '../../engine/gateway/tool.ts';
 import type { Clock } from '../../engine/ports.ts';
 import { type BlobFolder, createBlobFolder } from './blob-folder.ts';
+import { breakersOf, createFrames, realTime, virtualTime } from './run-time.ts';
 
 /** What a script brings with it: its model, and what is known of its run to the token. */
 export interface Scenario {
@@ -106,10 +106,11 @@ export interface AgentsOptions {
   /** Real milliseconds of watching for one second of a script; 0 = as fast as it goes. */
   pace(): number;
   isSimulated(): boolean;
+  /** Refuses a model of the server that cannot be an agent, before anything is sent. */
+  checkModel(model: string): Promise<Result<null>>;
 }
 
 const RUNS_MAX = 8;
-const FRAME_MS = 100;
 const SAVE_EVERY_MS = 2_000;
 const RESTART_CHARACTERS_MAX = 8_000_000;
 /** Of runs that have ended, in memory and on disk. */
@@ -125,6 +126,8 @@ interface Open {
 export function createAgents(options: AgentsOptions): Agents {
   const { store, world, emit, clock } = options;
   const open = new Map<AgentRunId, Open>();
+  /** Their tools are being started. */
+  const starting = new Set<AgentRunId>();
   /** Of runs that ended since the start: their outputs are still there. */
   const blobFolders = new Map<AgentRunId, BlobFolder>();
   const transcripts = new Map<AgentRunId, RunningAgents>();
@@ -140,14 +143,35 @@ export function createAgents(options: AgentsOptions): Agents {
     task: AgentTask,
     restored?: RestartState,
   ): Promise<Result<{ runId: AgentRunId }>> {
-    if (stopping) return denied('cancelled', 'The console is closing.');
-    if (open.size >= RUNS_MAX) {
+    if (stopping) return closingDown();
+    if (open.has(runId) || starting.has(runId)) return denied('busy', 'This run is under way.');
+    if (open.size + starting.size >= RUNS_MAX) {
       return denied('busy', `${RUNS_MAX} agent runs are under way.`, { next: 'Wait for one to end, or stop one.' });
     }
+    starting.add(runId);
+    try {
+      return await launch(runId, task, restored);
+    } finally {
+      starting.delete(runId);
+    }
+  }
+
+  async function launch(
+    runId: AgentRunId,
+    task: AgentTask,
+    restored: RestartState | undefined,
+  ): Promise<Result<{ runId: AgentRunId }>> {
     const script = /^script:(.+)$/.exec(task.model)?.[1] ?? null;
     const scenario = script === null ? null : world.scenario(script, task);
     if (script !== null && scenario === null) {
-      return denied('bad-input', `There is no script ${script}.`, { field: 'model', next: 'Choose one of the list.' });
+      return denied('bad-input', `There is no script ${script.slice(0, 100)}.`, {
+        field: 'model',
+        next: 'Choose one of the list.',
+      });
+    }
+    if (scenario === null) {
+      const usable = await options.checkModel(task.model);
+      if (!usable.ok) return usable;
     }
     const startMs = restored?.view.run.nowMs ?? 0;
     const time = scenario === null ? realTime(startMs) : virtualTime(options.pace, startMs);
@@ -156,6 +180,10 @@ export function createAgents(options: AgentsOptions): Agents {
     if (!found.ok) {
       await blobs.remove();
       return found;
+    }
+    if (stopping) {
+      await found.value.close();
+      return closingDown();
     }
     const tools = found.value.tools.map((tool) => withRule(tool, task.toolRules[tool.spec.name]));
     const frames = createFrames(() => tellRun(runId));
@@ -266,8 +294,7 @@ export function createAgents(options: AgentsOptions): Agents {
   }
 
   async function resume(runId: AgentRunId): Promise<Result<Record<string, never>>> {
-    if (open.has(runId)) return denied('busy', 'This run is under way.');
-    const view = store.agentRun(runId);
+    const view = open.get(runId)?.run.view() ?? store.agentRun(runId);
     const restart = view === null ? null : store.agentRestart(runId);
     if (view === null) return denied('not-found', 'There is no such agent run.', { field: 'runId' });
     if (view.run.state !== 'interrupted' || restart === null) {
@@ -349,6 +376,8 @@ function dropOldOutputs({ home, store }: AgentsOptions): void {
   }
 }
 
+const closingDown = (): Result<never> => denied('cancelled', 'The console is closing.');
+
 const noApproval = {
   kind: 'call',
   call: null,
@@ -361,70 +390,6 @@ const noApproval = {
 function restartOf(run: RunningAgents): string | null {
   const json = JSON.stringify(run.restart());
   return json.length > RESTART_CHARACTERS_MAX ? null : json;
-}
-
-interface RunTime extends VirtualTime {
-  /** Where the run began on the clock that all runs share; null = its time is its own. */
-  readonly beganMs: number | null;
-}
-
-/**
- * Breakers are shared by the runs whose time is real, on one clock. A script has its own: its time is nobody else's. Without
- * the ledger nothing stops a call.
- */
-function breakersOf({ governed }: AgentTask, { beganMs }: RunTime, shared: Breakers): Breakers {
-  if (!governed) return createBreakers({ ...DEFAULT_BREAKER, failuresMax: Infinity });
-  if (beganMs === null) return createBreakers();
-  return {
-    admit: (upstream, nowMs) => shared.admit(upstream, beganMs + nowMs),
-    report: (upstream, failed, nowMs) => shared.report(upstream, failed, beganMs + nowMs),
-    drop: (upstream) => shared.drop(upstream),
-    states: (nowMs) => shared.states(beganMs + nowMs),
-  };
-}
-
-function realTime(startMs: number): RunTime {
-  const beganMs = performance.now() - startMs;
-  return {
-    beganMs,
-    nowMs: () => performance.now() - beganMs,
-    hold: (work) => work,
-    sleep: (durationMs) => new Promise((resolve) => setTimeout(resolve, durationMs)),
-    after(delayMs, then) {
-      const timer = setTimeout(then, Math.min(delayMs, 2_147_483_647));
-      return () => clearTimeout(timer);
-    },
-    run: (work) => work,
-  };
-}
-
-function virtualTime(pace: () => number, startMs: number): RunTime {
-  const time = createVirtualTime({
-    startMs,
-    idle: () => new Promise((resolve) => setImmediate(resolve)),
-    pause: (virtualMs) => {
-      const waitMs = (virtualMs / 1_000) * pace();
-      return waitMs < 1 ? Promise.resolve() : new Promise((resolve) => setTimeout(resolve, waitMs));
-    },
-  });
-  return { ...time, beganMs: null };
-}
-
-/** At most one in FRAME_MS, and never none at the end. */
-function createFrames(send: () => void): { soon(): void; stop(): void } {
-  let timer: NodeJS.Timeout | null = null;
-  return {
-    soon() {
-      timer ??= setTimeout(() => {
-        timer = null;
-        send();
-      }, FRAME_MS);
-    },
-    stop() {
-      if (timer !== null) clearTimeout(timer);
-      timer = null;
-    },
-  };
 }
 
 /** The pessimistic side where only a size is known. */

@@ -1,0 +1,95 @@
+/** The agents of a console, put together: the world they work in, breakers that all runs share, the lab of bombs. */
+import type { AgentPreset } from '../../contract/agents.ts';
+import { type Result, denied, ok } from '../../contract/denials.ts';
+import type { EngineEvent } from '../../contract/events.ts';
+import { never } from '../../engine/cancel.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { createBreakers } from '../../engine/gateway/breaker.ts';
+import type { Clock } from '../../engine/ports.ts';
+import { connectMcpServers } from '../mcp/connect.ts';
+import { type ServerWatch, notUp } from '../server/server-watch.ts';
+import type { Home } from '../storage/home.ts';
+import type { Store, StoreNotice } from '../storage/store-types.ts';
+import { type Agents, createAgents } from './agents.ts';
+import { type Bombs, createBombs } from './bombs.ts';
+import { agentPresets } from './presets.ts';
+import { createWorld } from './world.ts';
+
+export interface AgentParts {
+  readonly agents: Agents;
+  readonly bombs: Bombs;
+  /** About runs that were cut off when the last console ended. */
+  readonly notices: readonly StoreNotice[];
+  presets(): AgentPreset[];
+  /** Ends runs, what they started, and waits until all of it is stored. */
+  stop(): Promise<void>;
+}
+
+/** Real milliseconds of watching for one second of a script, where the simulator works at its usual pace. */
+const PACE_MS = 65;
+
+export function createAgentParts(options: {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly watch: ServerWatch;
+  readonly clock: Clock;
+  readonly home: Home;
+  readonly emit: (event: EngineEvent) => void;
+  timeScale(): number;
+}): AgentParts {
+  const { engine, store, watch, clock, home, emit } = options;
+  const interrupted = store.interruptAgentRuns();
+  const agents = createAgents({
+    engine,
+    store,
+    clock,
+    home,
+    emit,
+    world: createWorld({ mcp: (servers, { blobs }) => connectMcpServers(servers, { blobs }) }),
+    breakers: createBreakers(),
+    pace: () => PACE_MS * options.timeScale(),
+    isSimulated: () => watch.status().kind === 'simulator',
+    checkModel: (model) => modelWithTools(watch, model),
+  });
+  const bombs = createBombs({ agents, emit });
+  return {
+    agents,
+    bombs,
+    notices: interrupted.ok && interrupted.value > 0 ? [interruptedNotice(interrupted.value)] : [],
+    presets: () => agentPresets(firstWithTools(watch)),
+    async stop() {
+      await bombs.stop();
+      await agents.stop();
+    },
+  };
+}
+
+/** Unknown facts refuse nothing: the server then says itself what it cannot do. */
+async function modelWithTools(watch: ServerWatch, model: string): Promise<Result<null>> {
+  const status = watch.status().state === 'up' ? watch.status() : await watch.look();
+  if (status.state !== 'up') return notUp(status);
+  const facts = await watch.facts(model, never);
+  if (!facts.ok) return facts.denial.code === 'unknown-model' ? facts : ok(null);
+  if (facts.value.capabilities.length === 0 || facts.value.capabilities.includes('tools')) return ok(null);
+  return denied('unsupported', `${model.slice(0, 200)} cannot call tools.`, {
+    field: 'model',
+    next: 'Choose a model that has the capability tools.',
+  });
+}
+
+/** undefined = the server names none. */
+function firstWithTools(watch: ServerWatch): string | undefined {
+  return watch.status().models.find(({ capabilities, cloud }) => !cloud && capabilities?.includes('tools') === true)
+    ?.name;
+}
+
+function interruptedNotice(runs: number): StoreNotice {
+  return {
+    level: 'warning',
+    text:
+      runs === 1
+        ? 'An agent run was cut off when Spillway ended. What it had used is charged.'
+        : `${runs} agent runs were cut off when Spillway ended. What they had used is charged.`,
+    next: 'Resume it on the Agents page.',
+  };
+}
