@@ -75,6 +75,7 @@ export default tseslint.config(
     ['ollama', 'shared/node/ollama', 'Call the model server through shared/node/ollama.'],
     ['better-sqlite3', 'shared/node/storage', 'Reach the database through the stores in shared/node/storage.'],
     ['csv-parse/sync', 'shared/node/csv', 'Read tables through shared/node/csv.'],
+    ['@modelcontextprotocol/sdk', 'shared/node/mcp', 'Reach MCP servers and clients through shared/node/mcp.'],
   ]),
   {
     files: ['electron/**'],
@@ -123,7 +124,10 @@ function owned(packages) {
   const rule = (those) => ({
     '@typescript-eslint/no-restricted-imports': [
       'error',
-      { paths: those.map(([name, , message]) => ({ name, message })) },
+      {
+        paths: those.map(([name, , message]) => ({ name, message })),
+        patterns: those.map(([name, , message]) => ({ group: [`${name}/*`], message })),
+      },
     ],
   });
   const folders = packages.map(([, folder]) => `${folder}/**`);

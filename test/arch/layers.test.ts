@@ -34,6 +34,10 @@ const LAYERS: Record<string, { from: string[]; packages: RegExp }> = {
     from: ['shared/contract', 'shared/engine', 'shared/node'],
     packages: /^(node:.*|csv-parse\/sync)$/,
   },
+  'shared/node/mcp': {
+    from: ['shared/contract', 'shared/engine', 'shared/node'],
+    packages: /^(node:.*|@modelcontextprotocol\/sdk\/.+|zod)$/,
+  },
   'shared/node/experiments': {
     from: ['shared/contract', 'shared/engine', 'shared/node'],
     packages: /^(node:.*|yaml|zod)$/,

@@ -30,6 +30,7 @@ const commands = {
   simulator: async (): Promise<Register> => (await import('./commands/simulator.ts')).registerSimulator,
   ledger: async (): Promise<Register> => (await import('./commands/ledger.ts')).registerLedger,
   web: async (): Promise<Register> => (await import('./commands/web.ts')).registerWeb,
+  mcp: async (): Promise<Register> => (await import('./commands/mcp.ts')).registerMcp,
   doctor: async (): Promise<Register> => (await import('./commands/doctor.ts')).registerDoctor,
 } as const;
 type CommandName = keyof typeof commands;
