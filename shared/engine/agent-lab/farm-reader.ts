@@ -4,6 +4,7 @@
  */
 import type { AgentModel, TranscriptEntry, TurnAsk } from '../agent/model.ts';
 import type { ToolAsk } from '../gateway/gateway.ts';
+import { think } from './lab-tool.ts';
 
 const TURN_MS = 3_000;
 const PAGES_AT_ONCE = 10;
@@ -19,7 +20,7 @@ export function farmReader(
 ): AgentModel {
   return {
     async turn(ask) {
-      await sleep(TURN_MS);
+      await think(sleep, TURN_MS, ask.signal);
       const toolCalls = ask.closing ? [] : decide(ask);
       const text = toolCalls.length === 0 ? summaryOf(ask) : '';
       const promptTokens = windowTokens === null ? null : Math.min(windowTokens, ask.contextTokens);

@@ -1,8 +1,20 @@
 /** What the tools of the lab have in common: checks of their arguments, and answers. Time comes in as `sleep`. */
 import { type Json, isObject } from '../guards/canonical.ts';
 import { type ToolAnswer, type ToolSpec, textOf } from '../gateway/tool.ts';
+import type { CancelSignal } from '../ports.ts';
 
 export type Sleep = (durationMs: number) => Promise<void>;
+
+/** A model that is stopped does not think to its end. */
+export function think(sleep: Sleep, durationMs: number, signal: CancelSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const release = signal.onAbort(resolve);
+    void sleep(durationMs).then(() => {
+      release();
+      resolve();
+    });
+  });
+}
 
 type FieldKind = 'text' | 'number' | 'text or number';
 

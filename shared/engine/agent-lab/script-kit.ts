@@ -1,7 +1,7 @@
 /** What a scripted model sees of a run: its task and what came of its calls, from the transcript alone. It has no memory of its own. */
 import type { AgentModel, TranscriptEntry, TurnAsk } from '../agent/model.ts';
 import type { ToolAsk } from '../gateway/gateway.ts';
-import type { Sleep } from './lab-tool.ts';
+import { type Sleep, think } from './lab-tool.ts';
 
 export interface PastCall {
   readonly name: string;
@@ -31,7 +31,7 @@ const TURN_MS = 1_000;
 export function scriptedModel(decide: Decide, sleep: Sleep): AgentModel {
   return {
     async turn(ask) {
-      await sleep(TURN_MS);
+      await think(sleep, TURN_MS, ask.signal);
       const seen = seenIn(ask);
       const next = ask.closing ? closingText(seen) : decide(seen);
       const isText = typeof next === 'string';

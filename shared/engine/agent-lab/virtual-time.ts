@@ -58,19 +58,20 @@ export function createVirtualTime(ports: {
         isOver = true;
       });
       // Whoever waits for `work` gets its rejection; this branch only looks when it ends.
-      over.catch(() => undefined);
+      const ended = over.then(nothing, nothing);
       while (!isOver) {
         await ports.idle();
         if (isOver) break;
         if (held > 0) {
           const free = new Promise<void>((resolve) => (freed = resolve));
-          await Promise.race([free, over.then(nothing, nothing)]);
+          await Promise.race([free, ended]);
           continue;
         }
         const next = [...waiting].sort((a, b) => a.atMs - b.atMs || a.order - b.order)[0];
         // Nobody waits for time: the work waits for something real.
         if (next === undefined) continue;
-        if (next.atMs > nowMs) await ports.pause?.(next.atMs - nowMs);
+        // Nobody watches a run that has ended.
+        if (next.atMs > nowMs) await Promise.race([ports.pause?.(next.atMs - nowMs), ended]);
         if (held > 0 || !waiting.has(next)) continue;
         nowMs = Math.max(nowMs, next.atMs);
         waiting.delete(next);
