@@ -360,8 +360,10 @@ export function startAgentRun(
       // What was asked for has its results now, also where it was not run.
       if (signal.aborted) return end(agent, 'cancelled', null, false);
       if (stepped.stop === null) continue;
+      const { reason, exhaustion } = stepped.stop;
+      if (exhaustion !== null && (await raised(agent, exhaustion))) continue;
       // Where the time is over there is none for a closing call either.
-      return end(agent, stepped.stop.reason, stepped.stop.exhaustion, stepped.stop.reason !== 'budget-time');
+      return end(agent, reason, exhaustion, reason !== 'budget-time');
     }
     return end(agent, 'rounds', null, true);
   }

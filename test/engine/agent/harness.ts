@@ -197,6 +197,7 @@ export async function runAgents(options: RunOptions): Promise<Ended> {
       tokensOf: (_text, bytes) => Math.ceil(bytes / 4),
       wordRefusal,
       approve: async () => true,
+      raise: async () => false,
       model: options.model,
       tools: options.tools ?? [],
       baseTokens: () => 100,

@@ -15,6 +15,7 @@ import {
   sha256,
   tool,
   turnsOf,
+  virtualTime,
 } from './harness.ts';
 
 const idsOf = (view: AgentRunView): string[] => view.nodes.map(({ id }) => id);
@@ -314,4 +315,40 @@ test('a stop of one agent leaves its parent to go on', async () => {
   });
   expect(view.nodes.map(({ reason }) => reason)).toEqual(['done', 'cancelled']);
   expect(view.run).toMatchObject({ state: 'ended', answer: 'parent done' });
+});
+
+test('a turn that failed and a closing turn that asks for more leave no call without a result', async () => {
+  const asks = [call('t'), call('t', { a: 1 })];
+  const t = tool('t', () => 'ok');
+  const answer = { text: 'more', promptTokens: null, outputTokens: 3, callId: null };
+  const closing = await runAgents({
+    limits: { calls: 1 },
+    tools: [t],
+    model: { turn: async () => ({ ...answer, toolCalls: asks, failed: null }) },
+  });
+  expect(closing.view.run).toMatchObject({ reason: 'budget-calls', answer: 'more', totals: { toolCalls: 1 } });
+  expect(openCalls(closing.run, ['agent'])).toEqual([]);
+  const failed = await runAgents({
+    tools: [t],
+    model: { turn: async () => ({ ...answer, toolCalls: asks, failed: 'the server went away' }) },
+  });
+  expect(failed.view.run).toMatchObject({ state: 'failed', reason: 'model-failed', problem: 'the server went away' });
+  expect(openCalls(failed.run, ['agent'])).toEqual([]);
+  expect(t.ran).toHaveLength(1);
+});
+
+test('time that was over while the model spoke: its calls are not run, and there is no closing call', async () => {
+  const time = virtualTime();
+  const t = tool('t', () => 'ok');
+  const slow = script(always(call('t')));
+  const { view, run } = await runAgents({
+    time,
+    limits: { wallClockMs: 1_000 },
+    tools: [t],
+    model: { turn: async (ask) => time.sleep(1_500).then(() => slow.turn(ask)) },
+  });
+  expect(view.run).toMatchObject({ reason: 'budget-time', totals: { toolCalls: 0, refused: 1, modelTurns: 1 } });
+  expect(view.calls[0]?.exhaustion).toMatchObject({ dimension: 'wall-clock', used: 1_500, limit: 1_000 });
+  expect(t.ran).toHaveLength(0);
+  expect(openCalls(run, ['agent'])).toEqual([]);
 });

@@ -5,13 +5,12 @@ import {
   type GuardSettings,
   type NodeLimits,
   type ToolRule,
+  agentTaskSchema,
   guardSettingsSchema,
   nodeLimitsSchema,
   toolRuleSchema,
 } from '../../../shared/contract/agents.ts';
 import type { TurnAsk } from '../../../shared/engine/agent/model.ts';
-import { settingsOf } from '../../../shared/engine/agent/run.ts';
-import { isObject } from '../../../shared/engine/guards/canonical.ts';
 import {
   type Ended,
   type TestTool,
@@ -505,6 +504,16 @@ const taskCases: Readonly<Record<string, Case>> = {
     look: codes,
     want: [['done'], ['approval-denied']],
   },
+  raiseOncePercent: {
+    play: () => play(counting(9), fresh()),
+    base: { limits: { calls: 4 } },
+    changed: { limits: { calls: 4 }, task: { raiseOncePercent: 50 } },
+    look: (ended) => [reason(ended), done(ended), ended.view.nodes[0]?.limits.calls],
+    want: [
+      ['budget-calls', 4, 4],
+      ['budget-calls', 6, 6],
+    ],
+  },
   governed: {
     play: () => play(counting(9), fresh()),
     base: { limits: { calls: 3 } },
@@ -523,7 +532,7 @@ async function outcome(one: Case, change: Change): Promise<unknown> {
     ...change,
     model: script(played.model),
     tools: played.tools ?? [],
-    ports: { approve: async () => played.approve ?? true },
+    ports: { approve: async () => played.approve ?? true, raise: async () => true },
     ...(played.time === undefined ? {} : { time: played.time }),
   });
   return one.look(ended, played);
@@ -544,7 +553,17 @@ describe('a setting and its effect', () => {
     expect(await outcome(one, one.changed)).toEqual(one.want[1]);
   });
 
+  /** What is not for the engine to keep: how the model is asked, what tools there are, and labels. */
+  const elsewhere = [
+    ...['kind', 'name', 'prompt', 'taskClass', 'payer', 'model', 'numCtx', 'numPredict', 'temperature', 'seed'],
+    ...['tools', 'mcpServers'],
+  ];
+
   test('no field is left out', () => {
+    const nested = ['limits', 'guards', 'toolRules'];
+    expect([...Object.keys(taskCases), ...nested, ...elsewhere].sort()).toEqual(
+      Object.keys(agentTaskSchema.shape).sort(),
+    );
     expect(Object.keys(limitCases).sort()).toEqual(Object.keys(nodeLimitsSchema.shape).sort());
     expect(Object.keys(guardCases).sort()).toEqual(Object.keys(guardSettingsSchema.shape).sort());
     expect(Object.keys(ruleCases).sort()).toEqual(Object.keys(toolRuleSchema.shape).sort());

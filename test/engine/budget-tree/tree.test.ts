@@ -246,6 +246,18 @@ describe('closing', () => {
   });
 });
 
+test('the root may be given more once, and never less', () => {
+  const tree = treeOf({ calls: 10 });
+  expect(tree.raiseRoot('calls', 10)).toBe(false);
+  expect(tree.raiseRoot('tokens', 10)).toBe(false);
+  expect(tree.raiseRoot('calls', 15)).toBe(true);
+  expect(tree.raiseRoot('calls', 20)).toBe(false);
+  expect(tree.left('root').calls).toBe(15);
+  const again = treeOf({ calls: 10 }, {}, JSON.parse(JSON.stringify(tree.snapshot())) as TreeSnapshot);
+  expect(again.raiseRoot('calls', 20)).toBe(false);
+  expect(again.left('root').calls).toBe(15);
+});
+
 describe('stored and taken up again', () => {
   test('what was held for work is charged, what was kept back for the closing call is not', () => {
     const settings = { closing: { tokens: 40, nanoDollars: 5 } };

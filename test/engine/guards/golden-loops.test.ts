@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { GuardSettings } from '../../../shared/contract/agents.ts';
+import type { TurnAsk } from '../../../shared/engine/agent/model.ts';
 import type { ToolAsk } from '../../../shared/engine/gateway/gateway.ts';
 import type { Turn } from '../agent/harness.ts';
 import { always, call, openCalls, runAgents, script, sha256, tool, turnsOf } from '../agent/harness.ts';
@@ -37,7 +38,7 @@ const cases: Record<
     guard: number | null;
     rounds?: number;
     carrier?: (n: number) => string;
-    model?: () => (ask: never) => Turn;
+    model?: () => (ask: TurnAsk) => Turn;
     tool?: string;
   }
 > = {

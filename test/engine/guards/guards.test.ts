@@ -312,8 +312,8 @@ describe('no progress', () => {
 describe('taken up again', () => {
   const settings = fc.record({
     stateHash: fc.option(fc.record({ maxRepeats: fc.integer({ min: 0, max: 3 }) })),
-    identicalCalls: fc.option(fc.constant({ limit: 2, pollingLimit: 4 })),
-    cycles: fc.option(fc.constant({ periodMax: 3, repeats: 2 })),
+    identicalCalls: fc.option(fc.constant<NonNullable<GuardSettings['identicalCalls']>>({ limit: 2, pollingLimit: 4 })),
+    cycles: fc.option(fc.constant<NonNullable<GuardSettings['cycles']>>({ periodMax: 3, repeats: 2 })),
     noProgress: fc.option(
       fc.record({
         steps: fc.integer({ min: 1, max: 4 }),
@@ -322,10 +322,10 @@ describe('taken up again', () => {
         scope: fc.constantFrom('agent' as const, 'tree' as const),
       }),
     ),
-    brokenArguments: fc.option(fc.constant({ limit: 2 })),
+    brokenArguments: fc.option(fc.constant<NonNullable<GuardSettings['brokenArguments']>>({ limit: 2 })),
     ladder: fc.constantFrom('warn-block-stop' as const, 'block-stop' as const, 'block' as const, 'stop' as const),
-    exempt: fc.constantFrom([], ['t1']),
-    ignoredFields: fc.constantFrom({}, { t0: ['x'] }),
+    exempt: fc.constantFrom<string[][]>([], ['t1']),
+    ignoredFields: fc.constantFrom<Record<string, string[]>[]>({}, { t0: ['x'] }),
   });
   const operation = fc.record({
     kind: fc.constantFrom('call', 'call', 'call', 'broken', 'step', 'not-run'),
