@@ -5,6 +5,7 @@ import { Explain } from './pages/live/explain.tsx';
 import { LivePage } from './pages/live/live-page.tsx';
 import { HistoryPage } from './pages/history/history-page.tsx';
 import { SettingsPage } from './pages/settings/settings-page.tsx';
+import { ApprovalBar } from './frame/approval-bar.tsx';
 import { Help } from './frame/help.tsx';
 import { LostConnection } from './frame/lost-connection.tsx';
 import { PageBoundary } from './frame/page-boundary.tsx';
@@ -15,6 +16,7 @@ import { StatusBar } from './frame/status-bar.tsx';
 import { useTheme } from './frame/theme.ts';
 import { Toasts } from './frame/toasts.tsx';
 import { TopBar } from './frame/top-bar.tsx';
+import { useAgentsFeed } from './stores/agents-feed.ts';
 import { EngineContext } from './stores/engine-context.ts';
 import { useLedgerFeed } from './stores/ledger-feed.ts';
 import type { EngineClient } from './stores/engine-store.ts';
@@ -33,6 +35,10 @@ const LedgerPage = lazy(() =>
   import('./pages/ledger/ledger-page.tsx').then((module) => ({ default: module.LedgerPage })),
 );
 
+const AgentsPage = lazy(() =>
+  import('./pages/agents/agents-page.tsx').then((module) => ({ default: module.AgentsPage })),
+);
+
 const CostsPage = lazy(() => import('./pages/costs/costs-page.tsx').then((module) => ({ default: module.CostsPage })));
 
 export function App({ client }: { readonly client: EngineClient }) {
@@ -49,6 +55,7 @@ function Frame() {
   useTheme();
   useShortcuts();
   useLedgerFeed();
+  useAgentsFeed();
   useEffect(() => screen.followAddress(), []);
   const page = useScreen((state) => state.route.page);
   const presenter = useScreen((state) => state.presenter);
@@ -59,6 +66,7 @@ function Frame() {
     <div className="flex h-full flex-col">
       <TopBar />
       <LostConnection />
+      <ApprovalBar />
       <div className="flex min-h-0 flex-1">
         <Rail />
         <div className="min-h-0 min-w-0 flex-1">
@@ -97,6 +105,12 @@ function CurrentPage() {
       return (
         <Suspense fallback={null}>
           <LedgerPage />
+        </Suspense>
+      );
+    case 'agents':
+      return (
+        <Suspense fallback={null}>
+          <AgentsPage />
         </Suspense>
       );
     case 'costs':

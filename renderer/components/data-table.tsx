@@ -5,7 +5,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import { ContextMenu } from 'radix-ui';
-import { useId, useMemo, useRef, useState } from 'react';
+import { useId, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { copyText } from './clipboard.ts';
 import { orderRows } from './row-order.ts';
@@ -41,14 +41,17 @@ export interface DataTableProps<Row> {
   readonly rowJson?: (row: Row) => unknown;
   readonly empty?: ReactNode;
   readonly rowHeight?: number;
+  /** Rows only ever come in at the end: there they stay under the pointer too, and the end stays in view while it is. */
+  readonly appends?: boolean;
 }
 
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, rows, columns, rowKey, picked = null, onPick, onOpen, empty, rowHeight = 28 } = props;
+  const appends = props.appends === true;
   const [sorting, setSorting] = useState<Sorting | null>(props.initialSort ?? null);
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
-  const ordered = useSteadyOrder(rows, columns, rowKey, sorting);
+  const ordered = useSteadyOrder(rows, columns, rowKey, sorting, appends);
   const [menuAt, setMenuAt] = useState<{ row: Row; column: Column<Row> | null } | null>(null);
   // eslint-disable-next-line react-hooks/incompatible-library -- this component is not compiled; it draws anew on every scroll
   const virtual = useVirtualizer({
@@ -58,6 +61,11 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     overscan: 12,
     initialRect: { width: 800, height: 600 },
   });
+  const atEnd = useRef(true);
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (appends && atEnd.current && sorting === null && element !== null) element.scrollTop = element.scrollHeight;
+  }, [appends, sorting, rows.length]);
   const pickedIndex = picked === null ? -1 : ordered.rows.findIndex((row) => rowKey(row) === picked);
   const tracks = columns.map((column) => column.width).join(' ');
 
@@ -106,6 +114,10 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           aria-activedescendant={pickedIndex < 0 ? undefined : `${id}-${pickedIndex}`}
           tabIndex={0}
           onKeyDown={onKeyDown}
+          onScroll={(event) => {
+            const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;
+            atEnd.current = scrollHeight - scrollTop - clientHeight < rowHeight;
+          }}
           onPointerEnter={ordered.hold}
           onPointerLeave={ordered.release}
           onContextMenuCapture={(event) => {
@@ -241,6 +253,7 @@ function useSteadyOrder<Row>(
   columns: readonly Column<Row>[],
   rowKey: (row: Row) => string,
   sorting: Sorting | null,
+  appends: boolean,
 ): { rows: readonly Row[]; hold: () => void; release: () => void } {
   const [held, setHeld] = useState<readonly string[] | null>(null);
   const sortBy = columns.find((column) => column.id === sorting?.column)?.sortBy;
@@ -253,7 +266,7 @@ function useSteadyOrder<Row>(
   return {
     rows: sorted,
     hold: () => {
-      setHeld(sorted.map(rowKey));
+      if (!appends || sorting !== null) setHeld(sorted.map(rowKey));
     },
     release: () => {
       setHeld(null);

@@ -45,6 +45,7 @@ function PaletteItems() {
         <Item text="Context" note="g c" onPick={() => go('context')} />
         <Item text="Reasoning" note="g r" onPick={() => go('reasoning')} />
         <Item text="Ledger" note="g b" onPick={() => go('ledger')} />
+        <Item text="Agents" note="g a" onPick={() => go('agents')} />
         <Item text="Costs" note="g m" onPick={() => go('costs')} />
         <Item text="History" note="g h" onPick={() => go('history')} />
         <Item text="Settings" note="g s" onPick={() => go('settings')} />
@@ -55,6 +56,8 @@ function PaletteItems() {
         {server?.state === 'up' ? (
           <Item text="Run the two-minute guided probe" onPick={() => void startDefaultProbe(client)} />
         ) : null}
+        <Item text="New agent run" onPick={() => go('agents', 'new')} />
+        <Item text="Labs: tool bombs and guards" onPick={() => go('agents', 'labs')} />
         <Item text="New budget" onPick={() => go('ledger', 'plans')} />
         <Item text="Journal of the ledger" onPick={() => go('ledger', 'journal')} />
         <Item text="Explain a reply recorded elsewhere" onPick={() => screen.open('explain')} />

@@ -4,6 +4,7 @@ import {
   CircleDollarSign,
   Coins,
   List,
+  FolderTree,
   PanelLeftClose,
   PanelLeftOpen,
   SlidersHorizontal,
@@ -20,12 +21,22 @@ const items: readonly { page: PageName; text: string; key: string; icon: LucideI
   { page: 'context', text: 'Context', key: 'g c', icon: AppWindow },
   { page: 'reasoning', text: 'Reasoning', key: 'g r', icon: Sparkle },
   { page: 'ledger', text: 'Ledger', key: 'g b', icon: Coins },
+  { page: 'agents', text: 'Agents', key: 'g a', icon: FolderTree },
   { page: 'costs', text: 'Costs', key: 'g m', icon: CircleDollarSign },
   { page: 'history', text: 'History', key: 'g h', icon: List },
   { page: 'settings', text: 'Settings', key: 'g s', icon: SlidersHorizontal },
 ];
 
-const dotColours: Partial<Record<PageName, string>> = { reasoning: 'c-thinking', ledger: 'c-budget' };
+const dotColours: Partial<Record<PageName, string>> = {
+  reasoning: 'c-thinking',
+  ledger: 'c-budget',
+  agents: 'c-loops',
+};
+
+const dotWords: Partial<Record<PageName, string>> = {
+  ledger: 'a refusal or an alert',
+  agents: 'a guard tripped or a run ended',
+};
 
 /** The pages. A dot says that something ended on a page since it was last looked at. */
 export function Rail() {
@@ -53,7 +64,7 @@ export function Rail() {
             <i
               className={`${dotColours[page] ?? 'c-context'} fill size-2 flex-none rounded-full ${folded ? 'absolute top-1 right-1' : ''}`}
               role="img"
-              aria-label={page === 'ledger' ? 'a refusal or an alert' : 'something ended here'}
+              aria-label={dotWords[page] ?? 'something ended here'}
             />
           ) : null}
           {folded ? null : (
@@ -88,6 +99,11 @@ function useUnseen(current: PageName): Partial<Record<PageName, boolean>> {
   const reasoningRunsSeen = useScreen((state) => state.reasoningRunsSeen);
   const ledgerNews = useEngine((state) => state.ledger.newsCount);
   const ledgerNewsSeen = useScreen((state) => state.ledgerNewsSeen);
+  const agentNews = useEngine((state) => state.agents.newsCount);
+  const agentNewsSeen = useScreen((state) => state.agentNewsSeen);
+  useEffect(() => {
+    if (current === 'agents') useScreen.setState({ agentNewsSeen: agentNews });
+  }, [current, agentNews]);
   useEffect(() => {
     if (current === 'ledger') useScreen.setState({ ledgerNewsSeen: ledgerNews });
   }, [current, ledgerNews]);
@@ -101,5 +117,6 @@ function useUnseen(current: PageName): Partial<Record<PageName, boolean>> {
     context: current !== 'context' && contextRunsEnded > runsSeen,
     reasoning: current !== 'reasoning' && reasoningRunsEnded > reasoningRunsSeen,
     ledger: current !== 'ledger' && ledgerNews > ledgerNewsSeen,
+    agents: current !== 'agents' && agentNews > agentNewsSeen,
   };
 }

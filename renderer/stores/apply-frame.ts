@@ -20,6 +20,7 @@ import {
   reportedTokens,
 } from './engine-state.ts';
 import type { EngineState, LiveCall, Notice, Snapshot } from './engine-state.ts';
+import { applyAgentEvents, wantAgents } from './agents-state.ts';
 import { applyLedgerEvents, wantView } from './ledger-state.ts';
 import { pushPoint, pushRing } from './series.ts';
 
@@ -34,6 +35,7 @@ export function applyFrame(state: EngineState, frame: Frame, nowMs: number): Eng
   return {
     ...draft.state,
     ledger: applyLedgerEvents(state.ledger, frame.events, nowMs),
+    agents: applyAgentEvents(state.agents, frame.events),
     lastSeq: frame.seq,
     needsSnapshot: state.needsSnapshot || gap || frame.dropped > 0,
     eventsDropped: state.eventsDropped + frame.dropped,
@@ -74,6 +76,7 @@ export function applySnapshot(state: EngineState, snapshot: Snapshot, nowMs: num
     tokensToday: snapshot.tokensToday,
     // What made a snapshot necessary may have hidden operations of the ledger too.
     ledger: state.loaded ? wantView(state.ledger) : state.ledger,
+    agents: state.loaded ? wantAgents(state.agents) : state.agents,
     notices: state.loaded
       ? state.notices
       : snapshot.notices.slice(-NOTICES_MAX).map((notice, index) => ({ ...notice, id: index + 1 })),
@@ -212,7 +215,7 @@ function applyEvent(draft: Draft, event: EngineEvent): void {
     case 'notice-raised':
       return raiseNotice(draft, event);
     default:
-      // What is told of the ledger is applied frame by frame.
+      // What is told of the ledger and of agents is applied frame by frame.
       return;
   }
 }

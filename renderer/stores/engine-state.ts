@@ -8,6 +8,8 @@ import type { ServerLogState, ServerStatus } from '../../shared/contract/server.
 import type { Settings } from '../../shared/contract/settings.ts';
 import type { TransportState } from '../transport/transport.ts';
 import type { Storm } from '../../shared/contract/ledger.ts';
+import { emptyAgents } from './agents-state.ts';
+import type { AgentsSlice } from './agents-state.ts';
 import { emptyLedger } from './ledger-state.ts';
 import type { LedgerSlice } from './ledger-state.ts';
 import type { SeriesPoint } from './series.ts';
@@ -74,6 +76,7 @@ export interface EngineState {
   readonly courses: ReadonlyMap<string, Course>;
   readonly tokensToday: number | null;
   readonly ledger: LedgerSlice;
+  readonly agents: AgentsSlice;
   /** The storm that runs or ran last, as far as this screen was told; ask storm.get for one before its time. */
   readonly storm: Storm | null;
   readonly notices: readonly Notice[];
@@ -119,6 +122,7 @@ export const emptyEngineState: EngineState = {
   courses: new Map(),
   tokensToday: null,
   ledger: emptyLedger,
+  agents: emptyAgents,
   storm: null,
   notices: [],
   noticesRaised: 0,

@@ -4,11 +4,13 @@
  */
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
+import type { AgentRunId } from '../../shared/contract/agents.ts';
 import type { RunId } from '../../shared/contract/ids.ts';
 import type { Balance } from '../../shared/contract/ledger.ts';
 import type { RequestResult } from '../../shared/contract/requests.ts';
 import type { Result } from '../../shared/contract/denials.ts';
 import type { Frame, Transport } from '../transport/transport.ts';
+import { applyAgentList, applyAgentView, emptyDetail, forgetRun, refuseAgentView, watchRun } from './agents-state.ts';
 import { applyConnection, applyFrame, applyRun, applySnapshot } from './apply-frame.ts';
 import { emptyEngineState } from './engine-state.ts';
 import type { EngineState, Notice } from './engine-state.ts';
@@ -32,6 +34,12 @@ export interface EngineClient {
   loadLedger(): Promise<Result<RequestResult<'ledger.get'>>>;
   /** A balance that a request answered. */
   takeBalance(balance: Balance): void;
+  /** The list of agent runs and what waits for a person, laid under what events have told since. */
+  loadAgents(): Promise<Result<RequestResult<'agent.list'>>>;
+  /** From now on this run is kept whole. */
+  loadAgentRun(runId: AgentRunId): Promise<Result<RequestResult<'agent.get'>>>;
+  /** It was deleted. */
+  forgetAgentRun(runId: AgentRunId): void;
   raiseNotice(notice: Omit<Notice, 'id'>): void;
   dismissNotice(id: number): void;
   stop(): void;
@@ -109,6 +117,25 @@ export function createEngineClient(transport: Transport, scheduler: FrameSchedul
       return answer;
     },
     takeBalance: (balance) => store.setState({ ledger: applyBalance(store.getState().ledger, balance) }),
+    loadAgents: async () => {
+      const asked = store.getState().agents;
+      const answer = await transport.request('agent.list', {});
+      if (answer.ok && !stopped)
+        store.setState({ agents: applyAgentList(store.getState().agents, answer.value, asked) });
+      return answer;
+    },
+    loadAgentRun: async (runId) => {
+      store.setState({ agents: watchRun(store.getState().agents, runId) });
+      const asked = store.getState().agents.details.get(runId) ?? emptyDetail;
+      const answer = await transport.request('agent.get', { runId });
+      if (stopped) return answer;
+      const { agents } = store.getState();
+      store.setState({
+        agents: answer.ok ? applyAgentView(agents, answer.value, asked) : refuseAgentView(agents, runId, answer.denial),
+      });
+      return answer;
+    },
+    forgetAgentRun: (runId) => store.setState({ agents: forgetRun(store.getState().agents, runId) }),
     raiseNotice: (notice) => {
       const state = store.getState();
       const id = state.noticesRaised + 1;

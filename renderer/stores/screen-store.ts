@@ -1,7 +1,7 @@
 /** What belongs to this window alone: page, folded rail, presenter mode, open dialogs, what was looked at. */
 import { create } from 'zustand';
 
-export const pageNames = ['live', 'context', 'reasoning', 'ledger', 'costs', 'history', 'settings'] as const;
+export const pageNames = ['live', 'context', 'reasoning', 'ledger', 'agents', 'costs', 'history', 'settings'] as const;
 export type PageName = (typeof pageNames)[number];
 export type Dialog = 'none' | 'palette' | 'help' | 'explain';
 
@@ -22,6 +22,8 @@ export interface ScreenState {
   readonly reasoningRunsSeen: number;
   /** Refusals and alerts. */
   readonly ledgerNewsSeen: number;
+  /** Guards that tripped and agent runs that ended. */
+  readonly agentNewsSeen: number;
 }
 
 /** Addresses look like #live or #context/run-id; anything else is the Live page. */
@@ -51,6 +53,7 @@ export const useScreen = create<ScreenState>(() => ({
   runsSeen: 0,
   reasoningRunsSeen: 0,
   ledgerNewsSeen: 0,
+  agentNewsSeen: 0,
 }));
 
 export const screen = {

@@ -1,4 +1,6 @@
 /** One valid example of everything that crosses the line: parameters and result of every request, and every kind of event. */
+import { agentRunViewSchema, agentTaskSchema, approvalSchema, bombSchema } from '../../shared/contract/agents.ts';
+import type { AgentRunId, AgentRunView, Approval, Bomb } from '../../shared/contract/agents.ts';
 import { callRecordSchema } from '../../shared/contract/calls.ts';
 import type { CallRecord, CallSummary } from '../../shared/contract/calls.ts';
 import { nanoDollars } from '../../shared/contract/costs.ts';
@@ -457,6 +459,174 @@ const directoryView = {
   timeZones: ['UTC', 'Asia/Kathmandu'],
 };
 
+export const agentRunId = 'agents-1' as AgentRunId;
+const agentTask = agentTaskSchema.parse({
+  name: 'link farm',
+  prompt: 'Find out what people think of the X-200.',
+  model: 'script:farm-reader',
+  tools: ['link-farm'],
+});
+const exhaustion = {
+  nodeId: 'planner',
+  dimension: 'calls' as const,
+  needed: 1,
+  used: 60,
+  held: 0,
+  limit: 60,
+  retryAfterSeconds: null,
+  evidence: '0 calls are left',
+};
+export const agentView: AgentRunView = agentRunViewSchema.parse({
+  run: {
+    id: agentRunId,
+    task: agentTask,
+    state: 'running',
+    reason: null,
+    simulated: true,
+    scripted: true,
+    startedAt: at,
+    endedAt: null,
+    nowMs: 5_000,
+    totals: {
+      toolCalls: 1,
+      refused: 0,
+      delegations: 0,
+      agents: 1,
+      modelTurns: 1,
+      billedInputTokens: 3_000,
+      contextTokens: 3_500,
+      largestContextTokens: 3_500,
+      toolNanoDollars: 4_000_000,
+      outputBytes: 24_000,
+      retries: 0,
+      peakFanOut: 1,
+      callsPerKb: 25.6,
+      tokensPerKb: 89_600,
+      callsByTool: { fetch: 1 },
+    },
+    openLeases: 0,
+    answer: null,
+    problem: null,
+  },
+  nodes: [
+    {
+      id: 'planner',
+      parentId: null,
+      depth: 0,
+      task: agentTask.prompt,
+      state: 'running',
+      reason: null,
+      limits: {
+        calls: 60,
+        tokens: 400_000,
+        tokensMean: 'context',
+        nanoDollars: 2_000_000_000,
+        wallClockMs: 300_000,
+        depth: 2,
+        fanOut: 8,
+        descendants: null,
+        outputBytes: 16_000,
+      },
+      used: { calls: 1, contextTokens: 3_500, billedTokens: 3_000, nanoDollars: 4_000_000 },
+      held: { calls: 0, tokens: 0, nanoDollars: 0 },
+      carved: { calls: 0, tokens: 0, nanoDollars: 0 },
+      peak: { fanOut: 1, outputBytes: 16_000 },
+      descendants: 0,
+      startedMs: 0,
+      endedMs: null,
+      modelTurns: 1,
+      largestContextTokens: 3_500,
+      exhaustion: null,
+      summary: null,
+    },
+  ],
+  calls: [
+    {
+      id: 'planner/1/1',
+      nodeId: 'planner',
+      step: 1,
+      index: 0,
+      tool: 'fetch',
+      argumentsHead: '{"url":"https://farm.example/r/001"}',
+      fingerprint: 'a'.repeat(64),
+      stateHash: 'b'.repeat(64),
+      outcome: 'done',
+      code: null,
+      exhaustion: null,
+      resultHead: 'Review 001 of the X-200',
+      outputBytes: 24_000,
+      shownBytes: 16_000,
+      handle: '458da971e71702e2',
+      tokens: 4_000,
+      nanoDollars: 4_000_000,
+      attempts: 1,
+      newShingles: 871,
+      startedMs: 3_000,
+      endedMs: 5_000,
+      childId: null,
+    },
+  ],
+  turns: [
+    {
+      nodeId: 'planner',
+      turn: 1,
+      closing: false,
+      callId: null,
+      contextTokens: 3_000,
+      text: 'I read the first review.',
+      toolCalls: 1,
+      startedMs: 0,
+      endedMs: 3_000,
+    },
+  ],
+  trips: [
+    {
+      nodeId: 'planner',
+      guard: 'identical-calls',
+      stage: 'warn',
+      tool: 'fetch',
+      atMs: 5_000,
+      count: 4,
+      limit: 3,
+      hash: 'a'.repeat(64),
+      calls: ['planner/1/1'],
+      text: 'loop: fetch called 4 times with identical arguments',
+    },
+  ],
+  breakers: [{ upstream: 'farm.example', state: 'half-open', failures: 5, retryAfterMs: 1_000 }],
+  leases: [{ id: 'lease-1', nodeId: 'planner', tool: 'start_job', what: 'job 1', openedMs: 4_000, state: 'open' }],
+  callsDropped: 0,
+});
+const agentCall = first(agentView.calls);
+export const approval: Approval = approvalSchema.parse({
+  id: 'approval-1',
+  runId: agentRunId,
+  kind: 'call',
+  nodeId: 'planner',
+  call: { ...agentCall, outcome: 'waiting-approval', endedMs: null },
+  nanoDollarsWorst: 4_000_000,
+  exhaustion: null,
+  limitAsked: null,
+});
+const raise: Approval = { ...approval, id: 'approval-2', kind: 'raise', call: null, exhaustion, limitAsked: 90 };
+export const bomb: Bomb = bombSchema.parse({
+  id: 'bomb-1',
+  shape: 'link-farm',
+  title: 'Link farm',
+  unit: 'tool calls',
+  without: { runId: 'agents-2', count: 1_976, secondCount: 2_000 },
+  with: { runId: agentRunId, count: 58, secondCount: null },
+  secondUnit: 'model calls',
+  state: 'running',
+});
+const compared = { canonical: '{"a":1}', fingerprint: 'a'.repeat(64), stateHash: null, lossy: false, fault: null };
+
+function first<Item>(items: readonly Item[]): Item {
+  const item = items[0];
+  if (item === undefined) throw new Error('a sample has at least one of each');
+  return item;
+}
+
 export const events: { readonly [Type in EngineEvent['type']]: Extract<EngineEvent, { type: Type }> } = {
   'server-changed': { type: 'server-changed', status: server },
   'server-log-changed': {
@@ -497,6 +667,19 @@ export const events: { readonly [Type in EngineEvent['type']]: Extract<EngineEve
   'budget-alerted': { type: 'budget-alerted', alert: budgetAlert },
   'ledger-changed': { type: 'ledger-changed', state: ledgerState },
   'storm-changed': { type: 'storm-changed', storm },
+  'agent-run-changed': {
+    type: 'agent-run-changed',
+    run: agentView.run,
+    nodes: agentView.nodes,
+    breakers: agentView.breakers,
+  },
+  'agent-call-changed': { type: 'agent-call-changed', runId: agentRunId, call: agentCall },
+  'agent-turn-changed': { type: 'agent-turn-changed', runId: agentRunId, turn: first(agentView.turns) },
+  'agent-guard-tripped': { type: 'agent-guard-tripped', runId: agentRunId, trip: first(agentView.trips) },
+  'agent-lease-changed': { type: 'agent-lease-changed', runId: agentRunId, lease: first(agentView.leases) },
+  'approval-asked': { type: 'approval-asked', approval },
+  'approval-ended': { type: 'approval-ended', id: 'approval-1', allowed: false },
+  'bomb-changed': { type: 'bomb-changed', bomb },
   'notice-raised': { type: 'notice-raised', level: 'info', text: 'Hello', next: null },
 };
 
@@ -721,6 +904,102 @@ export const samples: {
   'storm.start': { params: { calls: 20 }, result: storm },
   'storm.cancel': { params: { stormId: storm.id }, result: {} },
   'storm.get': { params: {}, result: { storm } },
+  'agent.presets': {
+    params: {},
+    result: [{ name: 'farm', title: 'Link farm', shows: 'What a budget does.', scripted: true, task: agentTask }],
+  },
+  'agent.tools': {
+    params: { task: agentTask },
+    result: {
+      tools: [
+        {
+          name: 'fetch',
+          source: 'link-farm',
+          description: 'Reads a page.',
+          parameters: { type: 'object' },
+          nanoDollarsWorst: 4_000_000,
+          latencyMsUsual: null,
+          outputBytesUsual: 24_000,
+          sideEffect: false,
+          polls: false,
+          timeoutMs: 20_000,
+          attemptsMax: 2,
+          callsMax: null,
+          approval: false,
+        },
+      ],
+      problems: [],
+    },
+  },
+  'agent.start': { params: { prompt: 'Read.', model: 'script:farm-reader' }, result: { runId: agentRunId } },
+  'agent.cancel': { params: { runId: agentRunId, nodeId: null }, result: {} },
+  'agent.resume': { params: { runId: agentRunId }, result: {} },
+  'agent.list': { params: {}, result: { runs: [agentView.run], approvals: [approval, raise] } },
+  'agent.get': { params: { runId: agentRunId }, result: agentView },
+  'agent.delete': { params: { runId: agentRunId }, result: {} },
+  'agent.transcript': {
+    params: { runId: agentRunId, nodeId: 'planner' },
+    result: {
+      entries: [
+        {
+          index: 0,
+          role: 'tool',
+          content: 'Review 001',
+          clipped: false,
+          toolName: 'fetch',
+          callId: 'planner/1/1',
+          ran: true,
+          toolCalls: [{ id: 'planner/2/1', name: 'fetch', argumentsText: '{}' }],
+        },
+      ],
+      total: 1,
+    },
+  },
+  'agent.blob': {
+    params: { runId: agentRunId, handle: '458da971e71702e2', offset: 0 },
+    result: { text: 'Review 001', nextOffset: null, bytes: 24_000 },
+  },
+  'agent.approve': { params: { id: 'approval-1', allow: true }, result: {} },
+  'agent.export': {
+    params: { runId: agentRunId, what: 'calls', options: { format: 'csv' } },
+    result: { exportId: 'export-1', name: 'calls.csv', mime: 'text/csv', rows: 58 },
+  },
+  'agent.readServers': {
+    params: { text: '{"mcpServers":{}}' },
+    result: {
+      servers: { files: { command: 'server', args: [], env: {}, memoryMegabytesMax: 1_024, network: true } },
+    },
+  },
+  'agent.budgets': {
+    params: {},
+    result: [
+      {
+        taskClass: 'research',
+        runs: 25,
+        runsDone: 20,
+        proposed: { calls: 72, tokens: null, nanoDollars: 300_000_000, wallClockMs: 120_000 },
+        headroomPercent: 20,
+        enough: true,
+      },
+    ],
+  },
+  'bomb.start': { params: { shape: 'link-farm' }, result: bomb },
+  'bomb.cancel': { params: { id: 'bomb-1' }, result: {} },
+  'bomb.list': { params: {}, result: [bomb] },
+  'guard.compare': {
+    params: {
+      first: { tool: 'fetch', args: '{"a":1}', result: null },
+      second: { tool: 'fetch', args: '{"a":2}', result: null },
+    },
+    result: {
+      first: compared,
+      second: { ...compared, canonical: '{"a":2}', fingerprint: 'c'.repeat(64) },
+      sameCall: false,
+      sameState: null,
+      similarity: null,
+      reasons: ['a is 1 and 2'],
+    },
+  },
   'reply.explain': {
     params: { text: '{"done":true}' },
     result: {

@@ -60,6 +60,7 @@ export function drawApp(snapshot: Partial<Snapshot> = {}, script: Script = {}): 
     callsSeen: 0,
     runsSeen: 0,
     ledgerNewsSeen: 0,
+    agentNewsSeen: 0,
     route: { page: 'live', id: '' },
   });
   const transport = fakeTransport({
@@ -78,6 +79,8 @@ export function drawApp(snapshot: Partial<Snapshot> = {}, script: Script = {}): 
       ok({ directory: DEFAULT_DIRECTORY, revision: 0, warnings: [], timeZones: ['Europe/Berlin', 'UTC'] }),
     'ledger.get': () => denied('unsupported', 'no ledger in this test'),
     'storm.get': () => ok({ storm: null }),
+    'agent.list': () => ok({ runs: [], approvals: [] }),
+    'agent.presets': () => ok([]),
     'settings.set': () => denied('internal', 'not in this test'),
     ...script,
   });

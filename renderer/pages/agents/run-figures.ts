@@ -1,0 +1,82 @@
+/** The figures over a run, in sentences. Pure. */
+import type { AgentNode, AgentRun, AgentRunId, Bomb } from '../../../shared/contract/agents.ts';
+import { count, counted } from '../../format/numbers.ts';
+import { inSeconds, money, runWords } from './words.ts';
+
+export interface RunFigures {
+  /** `58 calls` */
+  readonly big: string;
+  /** `of 60. The same task without budgets: 1,976.` */
+  readonly rest: string;
+  readonly line: string;
+}
+
+/** root null = nothing of the tree is here yet. */
+export function figuresOf(run: AgentRun, root: AgentNode | null, withoutBudgets: number | null): RunFigures {
+  const calls = root === null ? run.totals.toolCalls : root.used.calls + root.carved.calls;
+  const limit = root?.limits.calls ?? null;
+  const compare = withoutBudgets === null ? '' : ` The same task without budgets: ${count(withoutBudgets)}.`;
+  return {
+    big: counted(calls, 'call'),
+    rest: `${limit === null ? (root === null ? '' : 'and no limit.') : `of ${count(limit)}.`}${compare}`.trim(),
+    line: lineOf(run, root),
+  };
+}
+
+function lineOf(run: AgentRun, root: AgentNode | null): string {
+  const { totals } = run;
+  const limits = root?.limits ?? null;
+  const of = (limit: number | null | undefined, text: (value: number) => string): string =>
+    limit === null || limit === undefined ? '' : ` of ${text(limit)}`;
+  const context = limits?.tokensMean !== 'billed';
+  const nanoDollars = root === null ? totals.toolNanoDollars : root.used.nanoDollars + root.carved.nanoDollars;
+  const spentMs = root === null ? run.nowMs : (root.endedMs ?? run.nowMs) - root.startedMs;
+  const left =
+    limits?.calls == null || root === null ? null : Math.max(0, limits.calls - root.used.calls - root.carved.calls);
+  return [
+    `${count(totals.contextTokens)} context tokens${context ? of(limits?.tokens, count) : ''}`,
+    `${count(totals.billedInputTokens)} billed${context ? '' : of(limits?.tokens, count)}`,
+    `${money(nanoDollars)}${of(limits?.nanoDollars, money)}`,
+    `${inSeconds(spentMs)}${of(limits?.wallClockMs, inSeconds)}`,
+    ...(left === null
+      ? []
+      : [run.state === 'running' ? `${counted(left, 'call')} left` : `${counted(left, 'call')} unspent`]),
+  ].join(' · ');
+}
+
+/** Calls of the same task without budgets, where a lab or another run has shown it; null = nobody has tried. */
+export function withoutBudgetsOf(run: AgentRun, runs: Iterable<AgentRun>, bombs: Iterable<Bomb>): number | null {
+  if (!run.task.governed) return null;
+  for (const bomb of bombs)
+    if (bomb.with.runId === run.id && bomb.state === 'done')
+      return runCalls(bomb.without.runId, runs) ?? bomb.without.count;
+  let found: number | null = null;
+  for (const other of runs) {
+    const same =
+      !other.task.governed &&
+      other.state === 'ended' &&
+      other.task.prompt === run.task.prompt &&
+      other.task.model === run.task.model &&
+      other.task.seed === run.task.seed;
+    if (same) found = other.totals.toolCalls;
+  }
+  return found;
+}
+
+function runCalls(id: AgentRunId, runs: Iterable<AgentRun>): number | null {
+  for (const run of runs) if (run.id === id) return run.totals.toolCalls;
+  return null;
+}
+
+/** `60 calls at most`: what starting this task can cost. */
+export function boundText(calls: number | null | undefined, governed: boolean): string {
+  if (!governed) return 'without budgets';
+  return calls === null || calls === undefined ? 'no limit on calls' : `${count(calls)} calls at most`;
+}
+
+/** The whole run in one sentence, for presenter mode and screen readers. */
+export function sentenceOf(run: AgentRun, root: AgentNode | null, withoutBudgets: number | null): string {
+  const { big, rest } = figuresOf(run, root, withoutBudgets);
+  const ended = run.state === 'running' ? 'It is running' : `It ended: ${runWords(run).text}`;
+  return `${big} ${rest} ${ended}.`.replace(/\s+/gu, ' ');
+}
