@@ -1,6 +1,6 @@
 /**
  * A file tree from a seed: the same seed gives the same files, byte for byte. Some names are made to mislead whoever prints
- * them. `list_files`, `read_file` and `search` work; it cannot be written to, and its tests fail the same way every time.
+ * them. `list_files`, `read_file` and `search_files` work; it cannot be written to, and its tests fail the same way every time.
  */
 import { createFiller } from '../context-lab/filler.ts';
 import { createRandom, seedFor } from '../context-lab/random.ts';
@@ -88,7 +88,7 @@ export function fileTools(seed: number, sleep: Sleep): Tool[] {
         readFile(tree, textOfField(args, 'path'), numberOfField(args, 'from', 1), numberOfField(args, 'to', Infinity)),
     ),
     tool(
-      'search',
+      'search_files',
       'Finds lines with a text, in a folder or all.',
       { query: 'text', 'folder?': 'text' },
       READ_MS,

@@ -39,7 +39,7 @@ export const keyShuffler: Decide = ({ last, lastRan }) => {
   if (lastRan !== null && !lastRan.text.startsWith('No line')) return `Found: ${lastRan.text}`;
   const query = 'a line that is not there';
   const queryWasFirst = last?.argumentsText.startsWith('{"query"') === true;
-  return [call('search', queryWasFirst ? { folder: 'docs', query } : { query, folder: 'docs' })];
+  return [call('search_files', queryWasFirst ? { folder: 'docs', query } : { query, folder: 'docs' })];
 };
 
 const RANGE_LINES = 220;
@@ -54,4 +54,4 @@ export const rangeDrifter: Decide = ({ last }) => {
 
 /** Never gets its arguments right, and does not look at what is said about them. */
 export const mumbler: Decide = ({ lastRan }) =>
-  lastRan === null ? [{ id: '', name: 'search', argumentsText: '{"query": "guests", ' }] : lastRan.text;
+  lastRan === null ? [{ id: '', name: 'search_files', argumentsText: '{"query": "guests", ' }] : lastRan.text;

@@ -68,14 +68,17 @@ export function createBlobFolder(folder: string, newHandle: (text: ToolText) => 
       return {
         async write(chunk) {
           const room = RUN_BLOB_BYTES_MAX - storedBytes;
-          const part = Buffer.from(chunk.subarray(0, Math.max(0, room)));
-          await file.write(part);
+          // Not copied: it is written before this returns, and what stays is taken out of it below.
+          const part = chunk.subarray(0, Math.max(0, room));
+          // One that writes all of it: a plain write may stop half way.
+          await file.appendFile(part);
           storedBytes += part.length;
           bytes += part.length;
           if (head.length < OUTPUT_HEAD_BYTES) {
             head = Buffer.concat([head, part.subarray(0, OUTPUT_HEAD_BYTES - head.length)]);
           }
-          tail = Buffer.concat([tail, part]).subarray(-TAIL_BYTES);
+          const end = part.subarray(-TAIL_BYTES);
+          tail = Buffer.concat([tail.subarray(Math.max(0, tail.length + end.length - TAIL_BYTES)), end]);
           return part.length === chunk.length;
         },
         async end() {

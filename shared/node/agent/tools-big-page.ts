@@ -100,7 +100,7 @@ async function writeBlocks(seed: number, writer: BlobWriter, signal: CancelSigna
 }
 
 async function expand(packed: Uint8Array, writer: BlobWriter, signal: CancelSignal): Promise<void> {
-  const gunzip = createGunzip();
+  const gunzip = createGunzip({ chunkSize: BLOCK_BYTES });
   gunzip.end(packed);
   // Leaving the loop ends the stream.
   for await (const chunk of gunzip) {
