@@ -201,6 +201,8 @@ export function startAgentRun(
     }),
   };
   const callsByTool = new Map<string, number>(Object.entries(restored?.view.run.totals.callsByTool ?? {}));
+  /** Started before the run was cut off: nobody is left who can end it. */
+  const lostLeases = (restored?.view.leases ?? []).filter((lease) => lease.state !== 'released');
   let callsDropped = restored?.view.callsDropped ?? 0;
   let openLeases = 0;
   let state: AgentRun['state'] = 'running';
@@ -271,6 +273,7 @@ export function startAgentRun(
       outputTokensMax: limits.outputBytes === null ? 0 : ports.tokensOf('', limits.outputBytes),
       chargeResults: limits.tokensMean === 'context',
       cache: task.cacheFetches,
+      callsByTool: [...callsByTool],
       approvalAboveNanoDollars: task.approvalAboveNanoDollars,
     },
   );
@@ -545,7 +548,7 @@ export function startAgentRun(
       problem = error instanceof Error ? error.message : String(error);
       tree.close(rootId, 'model-failed', ports.nowMs());
     }
-    openLeases = await gateway.releaseLeases();
+    openLeases = (await gateway.releaseLeases()) + lostLeases.length;
     endedAt = ports.now();
     ports.onChange({ kind: 'nodes' });
     return view();
@@ -623,7 +626,7 @@ export function startAgentRun(
       turns: turns.slice(-CALLS_KEPT_MAX),
       trips,
       breakers: ports.breakers.states(ports.nowMs()),
-      leases: gateway.leases(),
+      leases: [...lostLeases, ...gateway.leases()],
       callsDropped,
     };
   }

@@ -80,6 +80,8 @@ export interface GatewaySettings {
   /** Results are charged to the tokens of their node; false where the model's turns are. */
   readonly chargeResults: boolean;
   readonly cache: boolean;
+  /** Calls of each tool that the run has made before; left out = none. */
+  readonly callsByTool?: readonly (readonly [string, number])[];
   readonly approvalAboveNanoDollars: number | null;
 }
 
@@ -130,7 +132,7 @@ const ARGUMENTS_MAX = 1_000_000;
 
 export function createGateway(ports: GatewayPorts, settings: GatewaySettings): Gateway {
   const { tree, guards } = ports;
-  const callsByTool = new Map<string, number>();
+  const callsByTool = new Map<string, number>(settings.callsByTool);
   const cache = createCache();
   const leases = createLeases({ now: () => now(), after: ports.after, onLease: ports.onLease });
   const readBlob = readBlobTool(ports.blobs, tree, settings.outputTokensMax);

@@ -13,6 +13,7 @@ import { createVirtualTime } from '../../../shared/engine/agent-lab/virtual-time
 import type { AgentModel, TurnAnswer, TurnAsk } from '../../../shared/engine/agent/model.ts';
 import {
   type AgentRunPorts,
+  type RestartState,
   type RunChange,
   type RunSettings,
   type RunningAgents,
@@ -161,6 +162,7 @@ export interface RunOptions {
   /** Called with every change while it runs. */
   readonly watch?: (change: RunChange, run: RunningAgents) => void;
   readonly time?: ReturnType<typeof virtualTime>;
+  readonly restored?: RestartState;
 }
 
 export const virtualTime = (): ReturnType<typeof createVirtualTime> =>
@@ -214,6 +216,7 @@ export async function runAgents(options: RunOptions): Promise<Ended> {
       scripted: true,
       rootName: options.rootName ?? 'agent',
       settings: options.settings ?? settingsOf(task),
+      ...(options.restored === undefined ? {} : { restored: options.restored }),
     },
   );
   run = started;
