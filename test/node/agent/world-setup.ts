@@ -45,6 +45,7 @@ export async function openLab({
     store: memoryStore(),
     pace: () => pace,
     isSimulated: () => true,
+    checkModel: async () => ok(null),
   });
   onTestFinished(async () => {
     await agents.stop();
@@ -75,6 +76,7 @@ function memoryStore(): AgentStore {
       views.set(view.run.id, view);
       return ok(null);
     },
+    agentRestart: () => null,
     agentRun: (id) => views.get(id) ?? null,
     agentRuns: (limit) =>
       [...views.values()]
