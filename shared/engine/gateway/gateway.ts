@@ -6,14 +6,16 @@ import type { EndReason, Exhaustion, GatewayCall, GatewayCode, GuardTrip, Lease 
 import type { Bytes, Milliseconds } from '../../contract/units.ts';
 import { bytes, milliseconds } from '../../contract/units.ts';
 import type { BudgetTree, HoldId } from '../budget-tree/tree.ts';
-import { type Json, canonicalText, parseJson } from '../guards/canonical.ts';
+import { type Json, canonicalText } from '../guards/canonical.ts';
 import { type Sha256, callFingerprint } from '../guards/fingerprint.ts';
 import type { GuardedCall, Guards, Trip } from '../guards/guards.ts';
 import { must } from '../must.ts';
 import type { CancelSignal } from '../ports.ts';
 import { utf8Bytes } from '../utf8.ts';
+import { readArguments } from './arguments.ts';
 import { type Ran, runAttempts } from './attempts.ts';
 import type { Breakers } from './breaker.ts';
+import { createCache } from './cache.ts';
 import { createLeases } from './leases.ts';
 import { capOutput } from './output-cap.ts';
 import { READ_BLOB, readBlobTool } from './read-blob.ts';
@@ -125,10 +127,6 @@ interface Slot {
 
 const ARGUMENTS_HEAD = 2_000;
 const RESULT_HEAD = 300;
-const CACHE_ENTRIES_MAX = 2_000;
-const CACHE_CHARACTERS_MAX = 32_000_000;
-/** More than any tool is meant to be asked with. */
-const ARGUMENTS_MAX = 1_000_000;
 
 export function createGateway(ports: GatewayPorts, settings: GatewaySettings): Gateway {
   const { tree, guards } = ports;
@@ -546,24 +544,6 @@ export function createGateway(ports: GatewayPorts, settings: GatewaySettings): G
   return { step, releaseLeases: () => leases.releaseAll(), leases: () => leases.all() };
 }
 
-/** Text to arguments, or what is wrong with them in words. */
-function readArguments(
-  text: string,
-  tool: Tool | undefined,
-): { readonly ok: true; readonly args: Json } | { readonly ok: false; readonly words: string } {
-  if (text.length > ARGUMENTS_MAX) return { ok: false, words: `the arguments are over ${ARGUMENTS_MAX} characters` };
-  const parsed = parseJson(text.trim() === '' ? '{}' : text);
-  if (!parsed.ok) return { ok: false, words: `the arguments are no JSON (${parsed.fault})` };
-  if (parsed.lossy) return { ok: false, words: 'a whole number is too large to be read exactly: send it as a text' };
-  let wrong: string | null;
-  try {
-    wrong = tool?.spec.check(parsed.value) ?? null;
-  } catch {
-    wrong = 'the arguments cannot be checked against what the tool says of them';
-  }
-  return wrong === null ? { ok: true, args: parsed.value } : { ok: false, words: wrong };
-}
-
 /** What the state of a call is told by: all of the output, or what stands for all of it. */
 function stateTextOf({ bytes: size, head, tail, digest }: ToolText): string {
   return size === utf8Bytes(head) ? head : `${size} bytes: ${digest ?? ''}\n${head}\n${tail}`;
@@ -572,26 +552,6 @@ function stateTextOf({ bytes: size, head, tail, digest }: ToolText): string {
 function codeOf({ answer, ending }: Ran): GatewayCode {
   if (ending === 'cancelled') return 'cancelled';
   return ending === 'answered' ? (answer.code ?? 'tool-failed') : 'timeout';
-}
-
-/** Bounded in entries and in characters; what was put in first makes room. */
-function createCache(): { get(key: string): ToolText | null; put(key: string, text: ToolText): void } {
-  const entries = new Map<string, ToolText>();
-  const sizeOf = ({ head, tail }: ToolText): number => head.length + tail.length;
-  let size = 0;
-  return {
-    get: (key) => entries.get(key) ?? null,
-    put(key, text) {
-      if (entries.has(key) || sizeOf(text) > CACHE_CHARACTERS_MAX) return;
-      entries.set(key, text);
-      size += sizeOf(text);
-      for (const [old, { head, tail }] of entries) {
-        if (entries.size <= CACHE_ENTRIES_MAX && size <= CACHE_CHARACTERS_MAX) break;
-        entries.delete(old);
-        size -= head.length + tail.length;
-      }
-    },
-  };
 }
 
 function freshCall(nodeId: string, step: number, ask: ToolAsk, index: number, atMs: number): GatewayCall {
