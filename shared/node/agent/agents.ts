@@ -222,7 +222,7 @@ export function createAgents(options: AgentsOptions): Agents {
         simulated: scenario !== null || options.isSimulated(),
         scripted: scenario !== null,
         rootName: scenario?.rootName ?? 'agent',
-        ...(scenario?.settings == null ? {} : { settings: scenario.settings }),
+        ...(scenario === null || scenario.settings === null ? {} : { settings: scenario.settings }),
         ...(restored === undefined ? {} : { restored }),
       },
     );
@@ -388,7 +388,11 @@ const noApproval = {
 
 /** null where it would be too large to be written every two seconds: such a run cannot go on after a crash. */
 function restartOf(run: RunningAgents): string | null {
-  const json = JSON.stringify(run.restart());
+  const restart = run.restart();
+  // Looked at before it is written: a context of megabytes would hold up everything else, every time it is saved.
+  const texts = restart.agents.flatMap(({ transcript }) => transcript);
+  if (texts.reduce((sum, { content }) => sum + content.length, 0) > RESTART_CHARACTERS_MAX) return null;
+  const json = JSON.stringify(restart);
   return json.length > RESTART_CHARACTERS_MAX ? null : json;
 }
 

@@ -30,7 +30,6 @@ const SIDES: readonly Side[] = ['without', 'with'];
 
 interface Watched {
   bomb: Bomb;
-  isCancelled: boolean;
 }
 type Entry = Watched & { readonly done: Promise<Bomb> };
 
@@ -63,7 +62,6 @@ export function createBombs({
         secondUnit: plan.secondUnit,
         state: 'running',
       },
-      isCancelled: false,
     };
     const started = watched.bomb;
     entries.set(started.id, Object.assign(watched, { done: watch(watched, plan) }));
@@ -101,8 +99,8 @@ export function createBombs({
       }),
     );
     clearInterval(timer);
-    const hasFailed = ends.some((view) => view === null || view.run.state === 'failed');
-    const state = entry.isCancelled ? 'cancelled' : hasFailed ? 'failed' : 'done';
+    const states = ends.map((view) => view?.run.state ?? 'failed');
+    const state = states.includes('cancelled') ? 'cancelled' : states.includes('failed') ? 'failed' : 'done';
     entry.bomb = { ...entry.bomb, state };
     emit({ type: 'bomb-changed', bomb: entry.bomb });
     return entry.bomb;
@@ -122,8 +120,7 @@ export function createBombs({
     if (entry === undefined) return denied('not-found', 'There is no such run of the lab.', { field: 'id' });
     if (entry.bomb.state !== 'running') return denied('not-found', 'It has ended already.', { field: 'id' });
     // Of a side that has ended by itself there is nothing to stop.
-    const stopped = SIDES.filter((side) => agents.cancel(entry.bomb[side].runId, null).ok);
-    entry.isCancelled ||= stopped.length > 0;
+    for (const side of SIDES) agents.cancel(entry.bomb[side].runId, null);
     return ok({});
   }
 
