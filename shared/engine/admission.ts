@@ -21,7 +21,7 @@ import { utf8Bytes } from './utf8.ts';
 import { type Policy, amountsOf } from './ledger/lines.ts';
 import { settlementOf } from './ledger/settlement.ts';
 import type { Subject, WireRequest } from './ports.ts';
-import { preflightInput } from './readings.ts';
+import { preflightInput, textsOf } from './readings.ts';
 
 export interface BudgetPort {
   readonly ledger: Ledger;
@@ -60,7 +60,7 @@ function inputTokensHeld(
   { subject, sizes }: { readonly subject: Subject; readonly sizes: MessagesEstimate },
 ): number {
   if (plan.overrun !== 'strict') return inputTokensReserved(sizes);
-  return inputTokensAtMost(request.messages, windowAskedFor(request, subject, sizes), ownTextOf(subject) ?? 0);
+  return inputTokensAtMost(textsOf(request), windowAskedFor(request, subject, sizes), ownTextOf(subject) ?? 0);
 }
 
 /** Builtin prompts of models with a path of their own stand in no file. */
