@@ -41,6 +41,10 @@ export interface TurnAnswer {
   readonly callId: string | null;
   /** Why there is no answer; null = there is one. */
   readonly failed: string | null;
+  /** With `failed`: the time of the run was over before the answer was. */
+  readonly outOfTime?: true;
+  /** The server could not read the calls that the model wrote, in the server's words: the model is told, and goes on. */
+  readonly unreadable?: string;
 }
 
 export interface AgentModel {

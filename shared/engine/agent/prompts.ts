@@ -28,6 +28,11 @@ export function closingPrompt(why: string): string {
   return `Stop here: ${why}. No more tools. Say in a few sentences what was done, what was found, and what is missing.`;
 }
 
+/** words: the server's own; they may quote what the model wrote. */
+export function unreadablePrompt(words: string): string {
+  return `Your last tool call could not be read (${words.slice(0, 500).toWellFormed()}), and nothing was run. Write it again as valid JSON, or answer without a tool.`;
+}
+
 /** In place of a summary. */
 export function partialText({ why, calls }: { readonly why: string; readonly calls: number }): string {
   return `Stopped: ${why}. ${calls} calls were made; there is no summary.`;

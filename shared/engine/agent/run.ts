@@ -29,7 +29,7 @@ import { type GuardsSnapshot, createGuards } from '../guards/guards.ts';
 import { must } from '../must.ts';
 import { delegateTool, readDelegation } from './delegate.ts';
 import type { AgentModel, TranscriptEntry } from './model.ts';
-import { closingPrompt, systemPrompt } from './prompts.ts';
+import { closingPrompt, systemPrompt, unreadablePrompt } from './prompts.ts';
 
 export interface AgentRunPorts extends Pick<
   GatewayPorts,
@@ -81,6 +81,8 @@ export interface RunningAgents {
 /** More calls or turns than this are counted and not kept for the screen; the oldest go first. */
 export const CALLS_KEPT_MAX = 5_000;
 const INTERRUPTED = 'not run: the console ended while this was under way';
+/** In place of a tool's name where there is none to be read. */
+const UNREADABLE_CALL = 'a call that could not be read';
 const TURN_TEXT_MAX = 4_000;
 const SUMMARY_TEXT_MAX = 20_000;
 /** What is kept back for a closing call where the node has limits: a part of them, bounded. */
@@ -348,9 +350,16 @@ export function startAgentRun(
       const answer = await turn(agent, false);
       const asksNothing = answer.toolCalls.length === 0 || answer.failed !== null;
       if (signal.aborted && asksNothing) return end(agent, 'cancelled', null, false);
+      if (answer.failed !== null && answer.outOfTime === true) {
+        return end(agent, 'budget-time', tree.timeExhaustion(nodeId, ports.nowMs()), false);
+      }
       if (answer.failed !== null) {
         problem ??= answer.failed;
         return end(agent, 'model-failed', null, false);
+      }
+      if (answer.unreadable !== undefined) {
+        if (tellUnreadable(agent, answer.unreadable) === 'stop') return end(agent, 'broken-arguments', null, true);
+        continue;
       }
       if (answer.toolCalls.length === 0) return { text: answer.text, reason: 'done' };
       agent.fanOutPeak = Math.max(agent.fanOutPeak, Math.min(answer.toolCalls.length, tree.node(nodeId).limits.fanOut));
@@ -369,6 +378,24 @@ export function startAgentRun(
       return end(agent, reason, exhaustion, reason !== 'budget-time');
     }
     return end(agent, 'rounds', null, true);
+  }
+
+  /** There is no call that could be answered, so the model is told in a message; it counts as broken arguments of no tool. */
+  function tellUnreadable(agent: AgentState, words: string): GuardTrip['stage'] | null {
+    const { nodeId } = agent;
+    const text = unreadablePrompt(words);
+    const tokens = ports.tokensOf(text, textOf(text).bytes);
+    agent.transcript.push({ role: 'user', content: text });
+    agent.contextTokens += tokens;
+    agent.contextSum += tokens;
+    if (limits.tokensMean === 'context') tree.chargeAnyway(nodeId, { calls: 0, tokens, nanoDollars: 0 });
+    const id = `${nodeId}/${agent.modelTurns}`;
+    const broken = guards.broken({ id, nodeId, tool: UNREADABLE_CALL, polls: false });
+    if (broken === null) return null;
+    const trip = { ...broken, calls: [], text: `${broken.count} calls of the model could not be read`, atMs: now() };
+    trips.push(trip);
+    ports.onChange({ kind: 'trip', trip });
+    return trip.stage;
   }
 
   /** Where the task says so, a person is asked once before the root ends for want of budget. */

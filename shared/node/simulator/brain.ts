@@ -103,11 +103,27 @@ function withThinking(ask: BrainAsk, answer: string | null): string {
   return writeInFamily(ask.profile.family, thinkingText(ask, subjectsAsked(lastTurn(ask.promptText))), answer);
 }
 
-/** The same call with the same arguments, whatever came back. */
+/** The same call with the same arguments, whatever came back; what the tool asks for is there, so that it runs. */
 function loopingCall(ask: BrainAsk): string {
-  const tool = ask.request.tools[0] as { function?: { name?: unknown } } | undefined;
-  const name = typeof tool?.function?.name === 'string' ? tool.function.name : 'search';
-  return `<tool_call>\n${JSON.stringify({ name, arguments: { query: 'status' } })}\n</tool_call>`;
+  const tool = (ask.request.tools[0] as { function?: unknown } | undefined)?.function as LoopedTool | undefined;
+  const name = typeof tool?.name === 'string' ? tool.name : 'search';
+  const { properties, required } = tool?.parameters ?? {};
+  const asked = (Array.isArray(required) ? required : []).filter((field) => typeof field === 'string');
+  const valueOf = (field: string): unknown => {
+    const types = [properties?.[field]?.type].flat();
+    return types.includes('string') || !types.some((type) => type === 'integer' || type === 'number') ? 'status' : 1;
+  };
+  const given =
+    asked.length === 0 ? { query: 'status' } : Object.fromEntries(asked.map((field) => [field, valueOf(field)]));
+  return `<tool_call>\n${JSON.stringify({ name, arguments: given })}\n</tool_call>`;
+}
+
+interface LoopedTool {
+  readonly name?: unknown;
+  readonly parameters?: {
+    readonly properties?: Readonly<Record<string, { readonly type?: unknown } | null>> | null;
+    readonly required?: unknown;
+  } | null;
 }
 
 function* tokenized(tokenizer: Tokenizer, head: string, rest: Iterable<string>): Generator<string> {
