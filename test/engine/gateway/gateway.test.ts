@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { GatewayCall, Lease } from '../../../shared/contract/agents.ts';
+import { DEFAULT_GUARDS, DEFAULT_LIMITS } from '../../../shared/contract/agents.ts';
+import { createBudgetTree } from '../../../shared/engine/budget-tree/tree.ts';
+import { never } from '../../../shared/engine/cancel.ts';
 import { createBreakers } from '../../../shared/engine/gateway/breaker.ts';
+import { createGateway } from '../../../shared/engine/gateway/gateway.ts';
 import { textOf } from '../../../shared/engine/gateway/tool.ts';
 import { isObject } from '../../../shared/engine/guards/canonical.ts';
+import { createGuards } from '../../../shared/engine/guards/guards.ts';
 import {
   always,
   answerOf,
@@ -606,4 +611,40 @@ test('a note of a guard is in the text and in the tokens', async () => {
   expect(entry?.content).toBe(`${'x'.repeat(40)}\n[note: loop: t with these arguments gave this result 1 times]`);
   expect(view.calls[0]?.tokens).toBe(10 + Math.ceil(62 / 4));
   expect(view.nodes[0]?.used.contextTokens).toBe(100 + (view.calls[0]?.tokens ?? 0));
+});
+
+test('the gateway by itself: its own tools stand before any that are called like them', async () => {
+  const fakes = [tool('read_blob', () => 'mine'), tool('delegate', () => 'mine')];
+  const limits = { ...DEFAULT_LIMITS };
+  const tree = createBudgetTree('root', limits, {
+    keepCalls: 0,
+    carveRule: 'keep',
+    closing: { tokens: 0, nanoDollars: 0 },
+    spawnsPerMinute: null,
+  });
+  const gateway = createGateway(
+    {
+      nowMs: () => 0,
+      after: () => () => undefined,
+      tree,
+      guards: createGuards(DEFAULT_GUARDS, sha256),
+      breakers: createBreakers(),
+      tools: new Map(fakes.map((fake) => [fake.spec.name, fake])),
+      blobs: memoryBlobs(),
+      delegate: { name: 'delegate', run: async () => ({ ok: true, childId: 'child', text: 'summary' }) },
+      sha256,
+      tokensOf: () => 1,
+      wordRefusal: ({ words }) => words,
+      approve: async () => true,
+      onCall: () => undefined,
+      onTrip: () => undefined,
+      onLease: () => undefined,
+    },
+    { outputTokensMax: 1, chargeResults: true, cache: false, approvalAboveNanoDollars: null },
+  );
+  const asks = [call('read_blob', { handle: 'x' }), call('delegate')].map((ask, at) => ({ ...ask, id: `${at}` }));
+  const { results, stop } = await gateway.step('root', 1, asks, never);
+  expect(results.map(({ text }) => text)).toEqual(['There is no such handle in this run.', 'summary']);
+  expect(stop).toBeNull();
+  expect(fakes.map(({ ran }) => ran.length)).toEqual([0, 0]);
 });

@@ -235,6 +235,18 @@ describe('no progress', () => {
     expect([220, 240, 260, 280].map(read)).toEqual([[], [], [], ['no-progress stop']]);
   });
 
+  test('nor does one that grows by more each time: lines 1 to 220, 260, 320, 390', () => {
+    const guards = guardsOf({ noProgress, ladder: 'stop' });
+    const lines = Array.from({ length: 500 }, (_, at) => words(at * 5, 5));
+    const read = (end: number): (string | null)[] => {
+      const text = lines.slice(0, end).join('\n');
+      // Neither other guard sees it: each call and each state is another one.
+      expect(run(guards, { tool: 'read_file', args: { end }, result: text })).toEqual([]);
+      return [step(guards, text).trip?.stage ?? null];
+    };
+    expect([220, 260, 320, 390].flatMap(read)).toEqual([null, null, null, 'stop']);
+  });
+
   test('near-duplicates bring nothing new; new text does, also where the file is the same', () => {
     const guards = guardsOf({ noProgress, ladder: 'stop' });
     const page = words(0, 700);
