@@ -50,7 +50,7 @@ export function createWorld({ mcp }: { readonly mcp?: McpTools } = {}): AgentWor
           };
     },
     async tools(task, about) {
-      const own = task.tools.flatMap((set) => toolSets[set](task, about));
+      const own = [...new Set(task.tools)].flatMap((set) => toolSets[set](task, about));
       if (Object.keys(task.mcpServers).length === 0) return ok({ tools: own, problems: [], close: nothing });
       if (mcp === undefined) return ok({ tools: own, problems: ['MCP servers cannot be used here.'], close: nothing });
       const found = await mcp(task.mcpServers, about);

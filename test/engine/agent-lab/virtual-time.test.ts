@@ -54,6 +54,22 @@ describe('a clock that stands while real work is done', () => {
     expect(await pausing.run(real(3).then(() => 'over'))).toBe('over');
   });
 
+  test('work that begins while somebody watches holds the clock, too', async () => {
+    const told: string[] = [];
+    let begun = false;
+    const time = createVirtualTime({
+      idle,
+      pause: async () => {
+        if (begun) return;
+        begun = true;
+        void time.hold(real(20).then(() => told.push('work')));
+      },
+    });
+    time.after(10, () => told.push('limit'));
+    await time.run(time.sleep(20));
+    expect(told).toEqual(['work', 'limit']);
+  });
+
   test('it does not spin while it stands', async () => {
     let turns = 0;
     const time = createVirtualTime({
