@@ -241,7 +241,9 @@ function defined<Part extends object>(part: Part): { [Key in keyof Part]: Exclud
   return Object.fromEntries(Object.entries(part).filter(([, value]) => value !== undefined)) as never;
 }
 
-const dollarsText = (value: number | null): string => (value === null ? '' : decimalDollars(nanoDollars(value)));
+function dollarsText(value: number | null): string {
+  return value === null ? '' : decimalDollars(nanoDollars(value));
+}
 
 /** NaN for what cannot be read: the contract says the words. */
 function whole(typed: string): number | null {

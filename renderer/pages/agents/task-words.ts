@@ -53,7 +53,7 @@ function amountWord(key: LimitKey, value: number): string {
     case 'tokens':
       return counted(value, 'token');
     case 'nanoDollars':
-      return exactDollars(nanoDollars(value));
+      return moneyWord(value);
     case 'wallClockMs':
       return `${limitText('wallClockMs', value)} s`;
     case 'depth':
@@ -65,6 +65,13 @@ function amountWord(key: LimitKey, value: number): string {
     case 'outputBytes':
       return byteSize(value);
   }
+}
+
+/** Exact, with two decimals at least: `$2.00`, `$0.0125`. */
+export function moneyWord(value: number): string {
+  const exact = exactDollars(nanoDollars(value));
+  const [, fraction = ''] = exact.split('.');
+  return fraction.length >= 2 ? exact : `${exact.split('.')[0] ?? exact}.${fraction.padEnd(2, '0')}`;
 }
 
 /** `At most 60 calls, 400,000 context tokens, $2.00, 300 s.` */
