@@ -19,13 +19,15 @@ export interface BombRuns {
 export const firstBombRuns: BombRuns = { asking: null, queue: null, denials: {}, tookMs: {} };
 export const useBombRuns = create<BombRuns>(() => firstBombRuns);
 
-/** Lays an answered list under what events have told: they are younger. What ran and is not listed is gone. */
+/** Lays an answered list, newest first, under what events have told: they are younger. What ran and is not listed is gone. */
 export function takeBombs(client: EngineClient, listed: readonly Bomb[]): void {
   const { agents } = client.store.getState();
   const ids = new Set(listed.map(({ id }) => id));
   const told = [...agents.bombs.values()].filter(({ id, state }) => state !== 'running' || ids.has(id));
   const known = new Set(told.map(({ id }) => id));
-  const bombs = new Map([...listed.filter(({ id }) => !known.has(id)), ...told].map((bomb) => [bomb.id, bomb]));
+  const bombs = new Map(
+    [...listed.filter(({ id }) => !known.has(id)).reverse(), ...told].map((bomb) => [bomb.id, bomb]),
+  );
   client.store.setState({ agents: { ...agents, bombs } });
 }
 

@@ -2,47 +2,51 @@
 import { useMemo } from 'react';
 import type { AgentPreset } from '../../../shared/contract/agents.ts';
 import type { Denial } from '../../../shared/contract/denials.ts';
-import { Tag } from '../../components/chip.tsx';
-import { Field, TextBox } from '../../components/field.tsx';
+import { Choice, Field, TextBox } from '../../components/field.tsx';
 import { useEngine } from '../../stores/engine-context.ts';
 import { TaskNumber } from './task-fields.tsx';
 import type { TaskPartProps } from './task-fields.tsx';
 import { TaskModel } from './task-model.tsx';
 import type { NumberKey } from './task-text.ts';
 
-export interface PresetListProps {
+export interface PresetChoiceProps {
   readonly presets: readonly AgentPreset[];
   readonly chosen: string | null;
   readonly denial: Denial | null;
   readonly onPick: (preset: AgentPreset) => void;
 }
 
-export function PresetList({ presets, chosen, denial, onPick }: PresetListProps) {
+export function PresetChoice({ presets, chosen, denial, onPick }: PresetChoiceProps) {
   if (denial !== null)
     return (
-      <p role="alert" className="wrap-anywhere text-ink">
+      <p role="alert" className="pt-3 wrap-anywhere text-ink">
         {[denial.message, denial.next].filter(Boolean).join(' ')}
       </p>
     );
+  const preset = presets.find(({ name }) => name === chosen);
   return (
-    <ul aria-label="Ready tasks" className="grid grid-cols-[repeat(auto-fill,minmax(260px,1fr))] gap-x-3">
-      {presets.map((preset) => (
-        <li key={preset.name}>
-          <button
-            type="button"
-            aria-pressed={preset.name === chosen}
-            className={`flex w-full min-w-0 flex-col border-l-3 px-2 py-1 text-left hover:bg-pick ${preset.name === chosen ? 'border-l-ink bg-pick' : 'border-l-transparent'}`}
-            onClick={() => onPick(preset)}
-          >
-            <span className="flex min-w-0 items-center gap-2">
-              <b className="truncate">{preset.title}</b>
-              {preset.scripted ? <Tag text="script" title="Scripted model, virtual time" /> : null}
-            </span>
-            <span className="lab line-clamp-2">{preset.shows}</span>
-          </button>
-        </li>
-      ))}
-    </ul>
+    <div className="grid grid-cols-[minmax(0,260px)_minmax(0,1fr)] items-end gap-3 border-b py-3">
+      <Field label="Begin with">
+        {({ id }) => (
+          <Choice
+            id={id}
+            value={preset?.name ?? ''}
+            options={[
+              { value: '', text: 'a task of your own', disabled: true },
+              ...presets.map(({ name, title, scripted }) => ({
+                value: name,
+                text: scripted ? title : `${title}, real model`,
+              })),
+            ]}
+            onValue={(name) => {
+              const picked = presets.find((one) => one.name === name);
+              if (picked !== undefined) onPick(picked);
+            }}
+          />
+        )}
+      </Field>
+      <p className="pb-1 text-ink">{preset?.shows ?? ''}</p>
+    </div>
   );
 }
 

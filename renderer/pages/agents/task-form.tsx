@@ -2,14 +2,17 @@
 import { Play } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import type { AgentPreset, AgentTaskInput, ClassBudget } from '../../../shared/contract/agents.ts';
+import type { ModelSummary } from '../../../shared/contract/server.ts';
 import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Field, TextBox } from '../../components/field.tsx';
-import { BeginPart, PresetList } from './task-begin.tsx';
+import { useEngine } from '../../stores/engine-context.ts';
+import { BeginPart, PresetChoice } from './task-begin.tsx';
 import { Part } from './task-fields.tsx';
 import type { TaskPartProps } from './task-fields.tsx';
 import { GuardsPart } from './task-guards.tsx';
 import { LimitsPart, SharingPart } from './task-limits.tsx';
+import { ableModels } from './task-model.tsx';
 import { useInventory, useTaskDraft, useTaskLists } from './task-store.ts';
 import { readTask, textOfTask } from './task-text.ts';
 import type { TaskProblems, TaskText } from './task-text.ts';
@@ -27,15 +30,16 @@ interface Props {
 export function TaskForm({ onStart, start, busy }: Props) {
   const { text, preset, isTyped } = useTaskDraft();
   const lists = useTaskLists();
+  const models = useEngine((state) => state.server?.models ?? noModels);
   const [asked, setAsked] = useState(0);
   const inventory = useInventory(text, asked);
   const read = useMemo(() => readTask(text), [text]);
   const problems = 'problems' in read ? read.problems : noProblems;
-  useBeginning(start, lists.presets);
+  useBeginning(start, lists.presets, models);
   const onText = (next: TaskText): void => useTaskDraft.setState({ text: next, isTyped: true });
   const pick = (chosen: AgentPreset): void => {
     setAsked(0);
-    useTaskDraft.setState({ text: textOfTask(chosen.task), preset: chosen.name, isTyped: false });
+    useTaskDraft.setState({ text: presetText(chosen, models), preset: chosen.name, isTyped: false });
   };
   const parts: TaskPartProps = { text, problems, onText };
   return (
@@ -50,9 +54,7 @@ export function TaskForm({ onStart, start, busy }: Props) {
     >
       <div className="min-h-0 flex-1 overflow-auto px-6 pb-4">
         <div className="flex max-w-[1100px] flex-col">
-          <Part title="Begin with" note="a ready task, and change what you like">
-            <PresetList presets={lists.presets} chosen={preset} denial={lists.denial} onPick={pick} />
-          </Part>
+          <PresetChoice presets={lists.presets} chosen={preset} denial={lists.denial} onPick={pick} />
           <Part title="Task">
             <BeginPart {...parts} presets={lists.presets} />
           </Part>
@@ -71,7 +73,7 @@ export function TaskForm({ onStart, start, busy }: Props) {
           </Part>
         </div>
       </div>
-      <div className="flex min-h-12 flex-none flex-wrap items-center gap-x-3 gap-y-1 border-t px-6 py-2">
+      <div className="sticky bottom-0 flex min-h-12 flex-none flex-wrap items-center gap-x-3 gap-y-1 border-t bg-page px-6 py-2">
         <p role="status" className="min-w-0 flex-1 wrap-anywhere text-ink">
           {'task' in read ? costWords(read.task, text.model) : wrongText(problems, isTyped)}
         </p>
@@ -122,7 +124,11 @@ function ClassField({ text, onText, problems, budgets }: TaskPartProps & { reado
 }
 
 /** A task that is handed in, else the first preset while nothing was typed. */
-function useBeginning(start: AgentTaskInput | undefined, presets: readonly AgentPreset[]): void {
+function useBeginning(
+  start: AgentTaskInput | undefined,
+  presets: readonly AgentPreset[],
+  models: readonly ModelSummary[],
+): void {
   // By what it says, not by identity: a run that goes on is a new object each time.
   const startKey = start === undefined ? null : JSON.stringify(start);
   useEffect(() => {
@@ -134,9 +140,18 @@ function useBeginning(start: AgentTaskInput | undefined, presets: readonly Agent
     const [first] = presets;
     const { isTyped, preset, text } = useTaskDraft.getState();
     if (first === undefined || startKey !== null || isTyped || preset !== null || text.model !== '') return;
-    useTaskDraft.setState({ text: textOfTask(first.task), preset: first.name });
-  }, [presets, startKey]);
+    useTaskDraft.setState({ text: presetText(first, models), preset: first.name });
+  }, [presets, startKey, models]);
 }
+
+/** A preset for a real model names none that is there: the first one that can call tools, else a person chooses. */
+function presetText({ scripted, task }: AgentPreset, models: readonly ModelSummary[]): TaskText {
+  const able = ableModels(models);
+  const isThere = scripted || able.some(({ name }) => name === task.model);
+  return textOfTask(isThere ? task : { ...task, model: able[0]?.name ?? '' });
+}
+
+const noModels: readonly ModelSummary[] = [];
 
 /** The first one in full, because it may be out of sight. */
 function wrongText(problems: TaskProblems, isTyped: boolean): string {

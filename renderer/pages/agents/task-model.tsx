@@ -18,7 +18,7 @@ export interface TaskModelProps {
 
 export function TaskModel({ id, value, scripts, models, isWrong, onValue }: TaskModelProps) {
   const [open, setOpen] = useState(false);
-  const able = models.filter((model) => !model.cloud && model.capabilities?.includes('tools') === true);
+  const able = ableModels(models);
   const pick = (name: string): void => {
     onValue(name);
     setOpen(false);
@@ -86,6 +86,10 @@ export function TaskModel({ id, value, scripts, models, isWrong, onValue }: Task
     </Popover.Root>
   );
 }
+
+/** Those of the server that can call tools and run here. */
+export const ableModels = (models: readonly ModelSummary[]): readonly ModelSummary[] =>
+  models.filter(({ cloud, capabilities }) => !cloud && capabilities?.includes('tools') === true);
 
 function modelWord(value: string, able: readonly ModelSummary[]): string {
   if (value === '') return '';

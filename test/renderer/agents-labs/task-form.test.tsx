@@ -47,7 +47,7 @@ const said = (): string => screen.getByRole('status').textContent ?? '';
 test('it begins with the first preset, says what it may take at most, and starts what the boxes say', async () => {
   await form();
   await waitFor(() => expect(said()).toMatch(/^At most 60 calls, 400,000 context tokens, \$2\.00, 300 s\./));
-  press(/The clock/);
+  type('Begin with', 'clock');
   type('Calls', '12');
   type('Money, dollars', '0.5');
   type('Agents in all', '');
@@ -179,6 +179,14 @@ test('models: scripts of the presets and models of the server that can call tool
   ]);
   fireEvent.click(screen.getByRole('option', { name: /llama3/ }));
   await waitFor(() => expect(said()).not.toContain('Scripted'));
+});
+
+test('a preset for a real model takes one of the server that can call tools', async () => {
+  const real = { ...makePreset('real', { model: 'choose a model with tools' }), scripted: false };
+  await form({ 'agent.presets': () => ok([real]) });
+  await waitFor(() => expect(start().disabled).toBe(false));
+  press('Start');
+  expect(started[0]).toMatchObject({ name: 'real', model: 'llama3.2:3b' });
 });
 
 test('without presets the form still stands, and says why', async () => {
