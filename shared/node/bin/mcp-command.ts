@@ -9,6 +9,7 @@ import { connectMcpServers } from '../mcp/connect.ts';
 import type { Front } from '../mcp/front.ts';
 import { type McpFile, readMcpFile } from '../mcp/servers-file.ts';
 import { createSession } from '../mcp/session.ts';
+import type { ToolHints } from '../mcp/tools.ts';
 import { EXIT, type ExitCode, complain } from './exit.ts';
 import { plainText } from './plain-text.ts';
 import { createStopper } from './stopper.ts';
@@ -64,18 +65,14 @@ async function serve(
       onTrip: (trip) => say(`Guard ${trip.guard} (${trip.stage}): ${trip.text}`),
     });
   });
-  const hints = servers.then((found) => (found.ok ? found.value.hints : new Map()));
+  const hints = servers.then((found) => (found.ok ? found.value.hints : new Map<string, ToolHints>()));
   const { serveFront } = await import('../mcp/front.ts');
-  let known: Awaited<typeof hints> = new Map();
-  void hints.then((found) => {
-    known = found;
-  });
   const front = await serveFront({
     input: process.stdin,
     output: process.stdout,
     limits,
     session,
-    hints: () => known,
+    hints,
     say,
   });
   told.front = front;

@@ -33,6 +33,8 @@ export interface Child {
   lastWords(): string;
 }
 
+/** Why it ended where nothing but us ended it. */
+export const CLOSED = 'it was closed';
 export const MESSAGE_BYTES_MAX = 64 * 1024 ** 2;
 const STDERR_BYTES_MAX = 64 * 1024 ** 2;
 const STDERR_KEPT = 2_000;
@@ -131,7 +133,7 @@ function watch(process_: Running, megabytesMax: number, cleanUp: () => Promise<v
     },
     end: finish,
     async close() {
-      finish('it was closed');
+      finish(CLOSED);
       await close();
     },
     lastWords: () => lastWords,

@@ -45,6 +45,8 @@ interface Open {
   readonly carrier: Carrier;
   /** Set by what shows that the connection is of no more use. */
   isOver: boolean;
+  /** The fault that showed it. */
+  fault: Error | null;
 }
 
 export async function connect(server: McpServer, about: ConnectAbout): Promise<Result<Connection>> {
@@ -120,13 +122,14 @@ async function open(server: McpServer, about: ConnectAbout): Promise<Result<Open
   const carrier = carried.value;
   // No capabilities: a server that asks for roots, a model or a form is told that there is none.
   const client = new Client({ name: 'spillway', version }, { capabilities: {} });
-  const opened: Open = { client, carrier, isOver: false };
+  const opened: Open = { client, carrier, isOver: false, fault: null };
   client.onclose = () => {
     opened.isOver = true;
   };
   client.onerror = (error) => {
     if (!isLost(error)) return;
     opened.isOver = true;
+    opened.fault ??= error;
     // What waits for an answer is told that none will come.
     void client.close().catch(() => undefined);
   };
@@ -134,7 +137,7 @@ async function open(server: McpServer, about: ConnectAbout): Promise<Result<Open
     await client.connect(carrier.transport, { timeout: about.startTimeoutMs, signal: about.signal });
     return ok(opened);
   } catch (error) {
-    const why = carrier.whyEnded() ?? wordsOf(error, about.startTimeoutMs);
+    const why = carrier.whyEnded() ?? wordsOf(opened.fault ?? error, about.startTimeoutMs);
     await shut(opened);
     const denial = denied('server-error', `It did not start: ${lineOf(why)}.`).denial;
     return { ok: false, denial: { ...denial, message: withLastWords(denial, lineOf(carrier.lastWords())) } };
@@ -179,7 +182,8 @@ function failureOf(error: unknown, used: Open, signal: AbortSignal): CallEnd {
   if (ended !== null) return { kind: 'failed', words: `the server is gone: ${lineOf(ended)}`, retryable: true };
   const isLostNow = used.isOver || (error instanceof McpError && error.code === ErrorCode.ConnectionClosed);
   if (isLostNow) used.isOver = true;
-  const words = error instanceof z.ZodError ? 'the server sent something that is no result' : wordsOf(error, CALL_MS);
+  const words =
+    error instanceof z.ZodError ? 'the server sent something that is no result' : wordsOf(used.fault ?? error, CALL_MS);
   return { kind: 'failed', words: lineOf(words), retryable: isLostNow || isBusy(error) };
 }
 

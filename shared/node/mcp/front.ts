@@ -17,7 +17,7 @@ export interface FrontOptions {
   readonly limits: NodeLimits;
   /** Comes when the servers behind it have started; what is asked before that waits. null = none of them did. */
   readonly session: Promise<Session | null>;
-  readonly hints: () => ReadonlyMap<string, ToolHints>;
+  readonly hints: Promise<ReadonlyMap<string, ToolHints>>;
   /** One line for a person. */
   say(line: string): void;
 }
@@ -39,7 +39,8 @@ export async function serveFront(options: FrontOptions): Promise<Front> {
   );
   server.setRequestHandler(ListToolsRequestSchema, async () => {
     const specs = (await options.session)?.specs ?? [];
-    return { tools: specs.map((spec) => listedOf(spec, options.hints().get(spec.name))) };
+    const hints = await options.hints;
+    return { tools: specs.map((spec) => listedOf(spec, hints.get(spec.name))) };
   });
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const session = await options.session;

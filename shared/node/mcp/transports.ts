@@ -5,11 +5,11 @@ import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol
 import type { McpServer } from '../../contract/agents.ts';
 import type { Denial, Result } from '../../contract/denials.ts';
 import { ok } from '../../contract/denials.ts';
-import { type Child, type LocalServer, MESSAGE_BYTES_MAX, startChild } from './child.ts';
+import { CLOSED, type Child, type LocalServer, MESSAGE_BYTES_MAX, startChild } from './child.ts';
 
 export interface Carrier {
   readonly transport: Transport;
-  /** Why it is over, once it is; null = it goes on. */
+  /** Why it is over, once it is; null = it goes on, or was closed by us. */
   whyEnded(): string | null;
   close(): Promise<void>;
   /** What the server said of itself outside the protocol, for a person. */
@@ -62,11 +62,15 @@ export async function overStreams(server: LocalServer): Promise<Result<Carrier>>
     },
     close: () => child.close(),
   };
-  return ok({ transport, whyEnded: () => ended, close: () => child.close(), lastWords: () => child.lastWords() });
+  return ok({
+    transport,
+    whyEnded: () => (ended === CLOSED ? null : ended),
+    close: () => child.close(),
+    lastWords: () => child.lastWords(),
+  });
 }
 
 export function overHttp(server: Extract<McpServer, { url: string }>): Carrier {
-  let ended: string | null = null;
   const transport = new StreamableHTTPClientTransport(new URL(server.url), {
     requestInit: { headers: server.headers },
     fetch: boundedFetch,
@@ -74,9 +78,9 @@ export function overHttp(server: Extract<McpServer, { url: string }>): Carrier {
   });
   return {
     transport: transport as Transport,
-    whyEnded: () => ended,
+    // What ends a connection over HTTP comes as an error of a call.
+    whyEnded: () => null,
     async close() {
-      ended ??= 'it was closed';
       // A server that is gone cannot say goodbye; one that hangs is not waited for.
       await Promise.race([
         transport.terminateSession().catch(() => undefined),
@@ -108,12 +112,27 @@ const RECONNECTION = {
 
 function read(line: string): JSONRPCMessage | null {
   try {
-    const parsed = JSONRPCMessageSchema.safeParse(JSON.parse(line));
-    return parsed.success ? parsed.data : null;
+    const value: unknown = JSON.parse(line);
+    const parsed = JSONRPCMessageSchema.safeParse(value);
+    return parsed.success ? parsed.data : brokenAnswer(value);
   } catch {
     return null;
   }
 }
+
+/** An answer that cannot be read is still the answer: whoever waits for it is told, and does not wait on. */
+function brokenAnswer(value: unknown): JSONRPCMessage | null {
+  if (typeof value !== 'object' || value === null || !('id' in value) || 'method' in value) return null;
+  const { id } = value;
+  if (typeof id !== 'number' && typeof id !== 'string') return null;
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code: INTERNAL_ERROR, message: 'the server sent something that is no result' },
+  };
+}
+
+const INTERNAL_ERROR = -32_603;
 
 const after =
   (delayMs: number) =>
