@@ -48,6 +48,8 @@ export interface NodeState {
   readonly endedMs: number | null;
   readonly reason: EndReason | null;
   readonly closingHeld: boolean;
+  /** The part of `held` that is kept back for the closing call: nothing was done for it yet. */
+  readonly closing: Amounts;
 }
 
 export interface TreeSnapshot {
@@ -401,6 +403,7 @@ export function createBudgetTree(
 
   const stateOf = ({ closing, ...node }: Node): NodeState => ({
     ...node,
+    closing,
     held: plus(node.held, closing),
     closingHeld: closing.tokens + closing.nanoDollars > 0,
   });
@@ -410,8 +413,7 @@ export function createBudgetTree(
 
   /** After a crash: what was held for work may have been done, so it is charged. What was kept back for the closing call was not. */
   function restore(snapshot: TreeSnapshot): void {
-    for (const { closingHeld, ...state } of snapshot.nodes) {
-      const closing = closingHeld ? closingOf(state.id, state.limits) : NOTHING;
+    for (const { closingHeld: _closingHeld, closing, ...state } of snapshot.nodes) {
       nodes.set(state.id, { ...state, used: plus(state.used, minus(state.held, closing)), held: NOTHING, closing });
     }
     must(nodes.has(rootId), 'a restored tree has its root');

@@ -38,6 +38,8 @@ export function createAgentParts(options: {
   timeScale(): number;
 }): AgentParts {
   const { engine, store, watch, clock, home, emit } = options;
+  /** Servers that are still starting are given up when the console ends. */
+  const ending = new AbortController();
   const interrupted = store.interruptAgentRuns();
   const agents = createAgents({
     engine,
@@ -45,7 +47,7 @@ export function createAgentParts(options: {
     clock,
     home,
     emit,
-    world: createWorld({ mcp: (servers, { blobs }) => connectMcpServers(servers, { blobs }) }),
+    world: createWorld({ mcp: (servers, { blobs }) => connectMcpServers(servers, { blobs, signal: ending.signal }) }),
     breakers: createBreakers(),
     pace: () => PACE_MS * options.timeScale(),
     isSimulated: () => watch.status().kind === 'simulator',
@@ -58,6 +60,7 @@ export function createAgentParts(options: {
     notices: interrupted.ok && interrupted.value > 0 ? [interruptedNotice(interrupted.value)] : [],
     presets: () => agentPresets(firstWithTools(watch)),
     async stop() {
+      ending.abort();
       await bombs.stop();
       await agents.stop();
     },

@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type AgentRun,
@@ -13,7 +14,7 @@ import {
   type Approval,
   type ToolInventory,
 } from '../../contract/agents.ts';
-import { type Result, denied, ok } from '../../contract/denials.ts';
+import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
 import type { EngineEvent } from '../../contract/events.ts';
 import { engineModel } from '../../engine/agent/engine-model.ts';
 import type { AgentModel, TranscriptEntry } from '../../engine/agent/model.ts';
@@ -31,8 +32,9 @@ import type { Breakers } from '../../engine/gateway/breaker.ts';
 import { wordRefusal } from '../../engine/gateway/refusal.ts';
 import { type Tool, withRule } from '../../engine/gateway/tool.ts';
 import type { Clock } from '../../engine/ports.ts';
+import { createApprovals } from './approvals.ts';
 import { type BlobFolder, createBlobFolder } from './blob-folder.ts';
-import { breakersOf, createFrames, realTime, virtualTime } from './run-time.ts';
+import { breakersOf, createFrames, createSaver, realTime, virtualTime } from './run-time.ts';
 
 /** What a script brings with it: its model, and what is known of its run to the token. */
 export interface Scenario {
@@ -111,7 +113,6 @@ export interface AgentsOptions {
 }
 
 const RUNS_MAX = 8;
-const SAVE_EVERY_MS = 2_000;
 const RESTART_CHARACTERS_MAX = 8_000_000;
 /** Of runs that have ended, in memory and on disk. */
 const RUNS_KEPT_MAX = 30;
@@ -128,10 +129,16 @@ export function createAgents(options: AgentsOptions): Agents {
   const open = new Map<AgentRunId, Open>();
   /** Their tools are being started. */
   const starting = new Set<AgentRunId>();
+  /** Whatever starts processes; a stop waits for it. */
+  const underWay = new Set<Promise<unknown>>();
+  const tracked = async <Value>(work: Promise<Value>): Promise<Value> => {
+    underWay.add(work);
+    return work.finally(() => underWay.delete(work));
+  };
   /** Of runs that ended since the start: their outputs are still there. */
   const blobFolders = new Map<AgentRunId, BlobFolder>();
   const transcripts = new Map<AgentRunId, RunningAgents>();
-  const approvals = new Map<string, { readonly approval: Approval; answer(allow: boolean): void }>();
+  const approvals = createApprovals(emit);
   let stopping = false;
   dropOldOutputs(options);
 
@@ -150,7 +157,7 @@ export function createAgents(options: AgentsOptions): Agents {
     }
     starting.add(runId);
     try {
-      return await launch(runId, task, restored);
+      return await tracked(launch(runId, task, restored));
     } finally {
       starting.delete(runId);
     }
@@ -175,7 +182,7 @@ export function createAgents(options: AgentsOptions): Agents {
     }
     const startMs = restored?.view.run.nowMs ?? 0;
     const time = scenario === null ? realTime(startMs) : virtualTime(options.pace, startMs);
-    const blobs = createBlobFolder(join(options.home.folder, 'agent-outputs', runId), scenario?.figures?.handleOf);
+    const blobs = createBlobFolder(outputsFolder(options, runId), scenario?.figures?.handleOf);
     const found = await world.tools(task, { sleep: time.sleep, hold: time.hold, blobs });
     if (!found.ok) {
       await blobs.remove();
@@ -187,6 +194,15 @@ export function createAgents(options: AgentsOptions): Agents {
     }
     const tools = found.value.tools.map((tool) => withRule(tool, task.toolRules[tool.spec.name]));
     const frames = createFrames(() => tellRun(runId));
+    let started: RunningAgents | null = null;
+    let isStored = true;
+    const saver = createSaver(() => {
+      // Changes come before the run is handed over.
+      if (started === null) return;
+      const stored = store.saveAgentRun(started.view(), restartOf(started));
+      if (!stored.ok && isStored) tellNotStored(stored.denial);
+      isStored = stored.ok;
+    });
     const figures = scenario?.figures;
     const run = startAgentRun(
       runId,
@@ -207,16 +223,20 @@ export function createAgents(options: AgentsOptions): Agents {
         model: scenario?.model({ sleep: time.sleep }) ?? engineModel(options.engine, task),
         tools,
         approve: (call) => {
-          const worst = tools.find((tool) => tool.spec.name === call.tool)?.spec.nanoDollarsWorst ?? null;
-          const about = { id: `${runId}/${call.id}`, runId, nodeId: call.nodeId, call, nanoDollarsWorst: worst };
-          return time.hold(askPerson({ ...noApproval, ...about }));
+          const nanoDollarsWorst = tools.find((tool) => tool.spec.name === call.tool)?.spec.nanoDollarsWorst ?? null;
+          const id = approvalId(runId, call.id);
+          return time.hold(approvals.ask({ id, runId, nodeId: call.nodeId, call, nanoDollarsWorst }));
         },
         raise: (exhaustion, limitAsked) => {
-          const about = { id: `${runId}/raise`, runId, kind: 'raise' as const, nodeId: exhaustion.nodeId };
-          return time.hold(askPerson({ ...noApproval, ...about, exhaustion, limitAsked }));
+          const { nodeId } = exhaustion;
+          const about = { id: approvalId(runId, 'raise'), runId, nodeId, exhaustion, limitAsked };
+          return time.hold(approvals.ask({ ...about, kind: 'raise' }));
         },
         now: clock.now,
-        onChange: (change) => tell(runId, change, frames),
+        onChange(change) {
+          saver.changed();
+          tell(runId, change, frames);
+        },
       },
       {
         simulated: scenario !== null || options.isSimulated(),
@@ -226,20 +246,17 @@ export function createAgents(options: AgentsOptions): Agents {
         ...(restored === undefined ? {} : { restored }),
       },
     );
-    const saving = setInterval(() => void store.saveAgentRun(run.view(), restartOf(run)), SAVE_EVERY_MS);
-    saving.unref();
-    store.saveAgentRun(run.view(), restartOf(run));
+    started = run;
+    saver.changed();
     const done = time.run(run.done).finally(async () => {
-      clearInterval(saving);
+      saver.stop();
       frames.stop();
       open.delete(runId);
-      dropApprovals(runId);
+      approvals.takeBack(runId, null);
       await found.value.close();
       const stored = store.saveAgentRun(run.view(), null);
       tellRun(runId, run);
-      if (!stored.ok) {
-        emit({ type: 'notice-raised', level: 'error', text: stored.denial.message, next: stored.denial.next ?? null });
-      }
+      if (!stored.ok && isStored) tellNotStored(stored.denial);
     });
     open.set(runId, { run, blobs, done });
     blobFolders.set(runId, blobs);
@@ -248,6 +265,10 @@ export function createAgents(options: AgentsOptions): Agents {
     void done.catch(() => undefined);
     tellRun(runId);
     return ok({ runId });
+  }
+
+  function tellNotStored({ message, next }: Denial): void {
+    emit({ type: 'notice-raised', level: 'error', text: message, next: next ?? null });
   }
 
   /** Transcripts and outputs are kept of the last runs only; calls, agents and turns of all are in the store. */
@@ -262,6 +283,9 @@ export function createAgents(options: AgentsOptions): Agents {
   }
 
   function tell(runId: AgentRunId, change: RunChange, frames: { soon(): void }): void {
+    // Stopped, or out of time: what became of the call is known, and nobody has to answer.
+    if (change.kind === 'call' && change.call.outcome !== 'waiting-approval')
+      approvals.answer(approvalId(runId, change.call.id), false);
     if (change.kind === 'call') emit({ type: 'agent-call-changed', runId, call: change.call });
     else if (change.kind === 'turn') emit({ type: 'agent-turn-changed', runId, turn: change.turn });
     else if (change.kind === 'trip') emit({ type: 'agent-guard-tripped', runId, trip: change.trip });
@@ -275,32 +299,41 @@ export function createAgents(options: AgentsOptions): Agents {
     emit({ type: 'agent-run-changed', run: summary, nodes, breakers });
   }
 
-  function askPerson(approval: Approval): Promise<boolean> {
-    return new Promise((resolve) => {
-      approvals.set(approval.id, {
-        approval,
-        answer(allow) {
-          approvals.delete(approval.id);
-          emit({ type: 'approval-ended', id: approval.id, allowed: allow });
-          resolve(allow);
-        },
-      });
-      emit({ type: 'approval-asked', approval });
-    });
+  /** What a run that was cut off can go on from; null for every other one. */
+  function restartFrom(runId: AgentRunId): RestartState | null {
+    const json = open.has(runId) ? null : store.agentRestart(runId);
+    return json === null ? null : (JSON.parse(json) as RestartState);
   }
 
-  function dropApprovals(runId: AgentRunId): void {
-    for (const { approval, answer } of [...approvals.values()]) if (approval.runId === runId) answer(false);
+  /** A run that was cut off has its outputs still. */
+  function outputsOf(runId: AgentRunId): BlobFolder | null {
+    const known = blobFolders.get(runId);
+    if (known !== undefined) return known;
+    return restartFrom(runId) === null ? null : createBlobFolder(outputsFolder(options, runId));
+  }
+
+  async function inventory(task: AgentTask): ReturnType<Agents['inventory']> {
+    const blobs = createBlobFolder(outputsFolder(options, `inventory-${randomBytes(8).toString('hex')}`));
+    try {
+      const found = await world.tools(task, { sleep: () => Promise.resolve(), hold: (work) => work, blobs });
+      if (!found.ok) return found;
+      await found.value.close();
+      const tools = found.value.tools.map((tool) => inventoryOf(withRule(tool, task.toolRules[tool.spec.name])));
+      return ok({ tools, problems: found.value.problems });
+    } finally {
+      await blobs.remove();
+    }
   }
 
   async function resume(runId: AgentRunId): Promise<Result<Record<string, never>>> {
-    const view = open.get(runId)?.run.view() ?? store.agentRun(runId);
-    const restart = view === null ? null : store.agentRestart(runId);
+    if (open.has(runId)) return denied('busy', 'This run is under way.');
+    const view = store.agentRun(runId);
+    const restart = restartFrom(runId);
     if (view === null) return denied('not-found', 'There is no such agent run.', { field: 'runId' });
     if (view.run.state !== 'interrupted' || restart === null) {
       return denied('not-allowed', 'Only a run that was cut off can go on.', { next: 'Start it again.' });
     }
-    const begun = await begin(runId, view.run.task, JSON.parse(restart) as RestartState);
+    const begun = await begin(runId, view.run.task, restart);
     return begun.ok ? ok({}) : begun;
   }
 
@@ -314,7 +347,7 @@ export function createAgents(options: AgentsOptions): Agents {
         return denied('not-found', 'This run is not under way.', { next: 'It has ended already.' });
       if (!entry.run.cancel(nodeId))
         return denied('not-found', 'There is no such agent in this run.', { field: 'nodeId' });
-      if (nodeId === null) dropApprovals(runId);
+      approvals.takeBack(runId, nodeId);
       return ok({});
     },
     view: (runId) => open.get(runId)?.run.view() ?? store.agentRun(runId),
@@ -324,32 +357,25 @@ export function createAgents(options: AgentsOptions): Agents {
       const stored = store.agentRuns(limit).filter(({ id }) => !ids.has(id));
       return {
         runs: [...running, ...stored].slice(0, limit),
-        approvals: [...approvals.values()].map(({ approval }) => approval),
+        approvals: approvals.list(),
       };
     },
-    transcript: (runId, nodeId) => transcripts.get(runId)?.transcript(nodeId) ?? null,
-    blob: async (runId, handle, offset) =>
-      (await blobFolders.get(runId)?.read(handle, offset, BLOB_PAGE_BYTES)) ?? null,
+    transcript: (runId, nodeId) =>
+      transcripts.get(runId)?.transcript(nodeId) ??
+      restartFrom(runId)?.agents.find((agent) => agent.nodeId === nodeId)?.transcript ??
+      null,
+    blob: async (runId, handle, offset) => (await outputsOf(runId)?.read(handle, offset, BLOB_PAGE_BYTES)) ?? null,
     approve(id, allow) {
-      const entry = approvals.get(id);
-      if (entry === undefined) return denied('not-found', 'Nobody waits for that answer any more.');
-      entry.answer(allow);
+      if (!approvals.answer(id, allow)) return denied('not-found', 'Nobody waits for that answer any more.');
       return ok({});
     },
-    async inventory(task) {
-      const blobs = createBlobFolder(join(options.home.folder, 'agent-outputs', 'inventory'));
-      const found = await world.tools(task, { sleep: () => Promise.resolve(), hold: (work) => work, blobs });
-      if (!found.ok) return found;
-      await found.value.close();
-      await blobs.remove();
-      const tools = found.value.tools.map((tool) => inventoryOf(withRule(tool, task.toolRules[tool.spec.name])));
-      return ok({ tools, problems: found.value.problems });
-    },
+    inventory: (task) => (stopping ? Promise.resolve(closingDown()) : tracked(inventory(task))),
     async remove(runId) {
       if (open.has(runId)) return denied('busy', 'The run is still going.', { next: 'Stop it, then delete it.' });
       const removed = store.removeAgentRun(runId);
       if (!removed.ok) return removed;
-      await blobFolders.get(runId)?.remove();
+      // The id is one of the store's: it was removed there.
+      await rm(outputsFolder(options, runId), { recursive: true, force: true });
       blobFolders.delete(runId);
       transcripts.delete(runId);
       return ok({});
@@ -358,12 +384,14 @@ export function createAgents(options: AgentsOptions): Agents {
       stopping = true;
       for (const [runId, { run }] of open) {
         run.cancel(null);
-        dropApprovals(runId);
+        approvals.takeBack(runId, null);
       }
-      await Promise.allSettled([...open.values()].map(({ done }) => done));
+      await Promise.allSettled([...underWay, ...[...open.values()].map(({ done }) => done)]);
     },
   };
 }
+
+const outputsFolder = ({ home }: AgentsOptions, name: string): string => join(home.folder, 'agent-outputs', name);
 
 /** Outputs of earlier starts belong to nobody any more, unless their run can go on. */
 function dropOldOutputs({ home, store }: AgentsOptions): void {
@@ -378,13 +406,7 @@ function dropOldOutputs({ home, store }: AgentsOptions): void {
 
 const closingDown = (): Result<never> => denied('cancelled', 'The console is closing.');
 
-const noApproval = {
-  kind: 'call',
-  call: null,
-  nanoDollarsWorst: null,
-  exhaustion: null,
-  limitAsked: null,
-} as const;
+const approvalId = (runId: AgentRunId, what: string): string => `${runId}/${what}`;
 
 /** null where it would be too large to be written every two seconds: such a run cannot go on after a crash. */
 function restartOf(run: RunningAgents): string | null {

@@ -54,6 +54,39 @@ export function virtualTime(pace: () => number, startMs: number): RunTime {
   return { ...time, beganMs: null };
 }
 
+/** How much of the time saving may take: a run that is large is saved less often. */
+const SAVE_SHARE = 20;
+const SAVE_GAP_MS_MAX = 5_000;
+
+/**
+ * Saves at once when something changed, and then not again before the gap is over: a kill costs what happened in the gap, which
+ * is nothing for a model that takes its time.
+ */
+export function createSaver(save: () => void): { changed(): void; stop(): void } {
+  let timer: NodeJS.Timeout | null = null;
+  const now = (): void => {
+    const began = performance.now();
+    save();
+    const gapMs = Math.min(SAVE_GAP_MS_MAX, (performance.now() - began) * SAVE_SHARE);
+    isDirty = false;
+    timer = setTimeout(() => {
+      timer = null;
+      if (isDirty) now();
+    }, gapMs);
+    timer.unref();
+  };
+  let isDirty = false;
+  return {
+    changed() {
+      isDirty = true;
+      if (timer === null) now();
+    },
+    stop() {
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+}
+
 /** At most one in FRAME_MS, and never none at the end. */
 export function createFrames(send: () => void): { soon(): void; stop(): void } {
   let timer: NodeJS.Timeout | null = null;

@@ -1,5 +1,7 @@
 /** Agent runs: one row each, the whole view as JSON. A run that is under way is saved again and again; the last one stands. */
 import type { AgentRun, AgentRunId, AgentRunView } from '../../contract/agents.ts';
+import { interruptedView } from '../../engine/agent/interrupted.ts';
+import type { RestartState } from '../../engine/agent/run.ts';
 import { checksumOf } from './integrity.ts';
 import type { Statements } from './statements.ts';
 
@@ -12,6 +14,9 @@ export interface AgentRows {
   /** Runs that say they are running while nobody runs them. */
   interrupt(): number;
 }
+
+/** The oldest that are over make room. Proposals for a class of tasks are made from these. */
+export const AGENT_RUNS_KEPT_MAX = 1_000;
 
 export function createAgentRows(statements: Statements): AgentRows {
   const viewOf = (id: string): AgentRunView | null => {
@@ -34,6 +39,11 @@ export function createAgentRows(statements: Statements): AgentRows {
       restart,
       checksumOf(summary, json, restart ?? ''),
     );
+    statements.run(
+      `DELETE FROM agent_runs WHERE state <> 'running' AND id IN (
+         SELECT id FROM agent_runs ORDER BY created_at DESC, id DESC LIMIT -1 OFFSET ?)`,
+      AGENT_RUNS_KEPT_MAX,
+    );
   };
   return {
     save,
@@ -52,7 +62,7 @@ export function createAgentRows(statements: Statements): AgentRows {
       for (const { id, restart } of open) {
         const view = viewOf(id);
         if (view !== null)
-          save({ ...view, run: { ...view.run, state: 'interrupted', reason: 'interrupted' } }, restart);
+          save(interruptedView(view, restart === null ? null : (JSON.parse(restart) as RestartState)), restart);
       }
       return open.length;
     },
