@@ -7,7 +7,7 @@ import { SimulatedTag } from '../../components/chip.tsx';
 import { aboutDuration } from '../../format/numbers.ts';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
 import { labShapes, newestBombs } from './bomb-model.ts';
-import { BombRow } from './bomb-row.tsx';
+import { BombRow, bombColumns, sideTitles } from './bomb-row.tsx';
 import { loadBombs, runAllBombs, runBomb, stopAllBombs, stopBomb, useBombRuns } from './bomb-store.ts';
 
 export function BombLab({ onOpenRun }: { onOpenRun(runId: string): void }) {
@@ -55,6 +55,11 @@ export function BombLab({ onOpenRun }: { onOpenRun(runId: string): void }) {
         </p>
       )}
       <div className="min-h-0 flex-1 overflow-auto">
+        <div className={`${bombColumns} sticky top-0 z-10 border-b bg-sunk py-1 text-table`} aria-hidden="true">
+          <span className="text-ink-3">shape</span>
+          <b>{sideTitles.without}</b>
+          <b>{sideTitles.with}</b>
+        </div>
         {labShapes.map((words) => {
           const bomb = newest.get(words.shape) ?? null;
           return (
@@ -65,6 +70,7 @@ export function BombLab({ onOpenRun }: { onOpenRun(runId: string): void }) {
               denial={runs.denials[words.shape] ?? null}
               tookMs={runs.tookMs[words.shape] ?? null}
               isWaiting={isBusy}
+              isFollowed={isRunningAll}
               onRun={() => void runBomb(client, words.shape)}
               onStop={() => {
                 if (bomb !== null) void stopBomb(client, bomb);

@@ -82,15 +82,25 @@ export function scaleMax({ without, with: governed }: Pick<Bomb, BombSide>): num
   return ([1, 2, 5, 10].find((factor) => factor * power >= most) ?? 10) * power;
 }
 
-/** `41 / 40`, or `1,976`. Fractions keep one digit. */
-export function figureOf(bomb: Bomb, side: BombSide): string {
-  const { count: first, secondCount: second } = bomb[side];
-  return second === null ? number(first) : `${number(first)} / ${number(second)}`;
+/** What a side says: the big figure with its unit, and what else was counted. */
+export interface SideFigures {
+  readonly figure: string;
+  readonly unit: string;
+  readonly second: string | null;
 }
 
-/** `model calls / tool calls` */
-export function unitOf({ unit, secondUnit }: Bomb): string {
-  return secondUnit === null ? unit : `${unit} / ${secondUnit}`;
+/** Model and tool calls are one pair, `41 / 40`; anything else that was counted stands beside it in small. */
+export function figuresOf(bomb: Bomb, side: BombSide): SideFigures {
+  const { count: first, secondCount } = bomb[side];
+  const { unit, secondUnit } = bomb;
+  if (secondCount === null || secondUnit === null) return { figure: number(first), unit, second: null };
+  if (secondUnit === 'model calls' && unit === 'tool calls')
+    return {
+      figure: `${number(secondCount)} / ${number(first)}`,
+      unit: `${secondUnit} / ${unit}`,
+      second: null,
+    };
+  return { figure: number(first), unit, second: `${number(secondCount)} ${secondUnit}` };
 }
 
 /** The headline of a shape that was run: `1,976 tool calls become 58, 34 times fewer.` null while it is not done. */
@@ -99,7 +109,8 @@ export function becameWord(bomb: Bomb): string | null {
   const [from, to] = [bomb.without.count, bomb.with.count];
   const times = to > 0 && from > to ? from / to : null;
   const fewer = times === null || times < 1.5 ? '' : `, ${times < 10 ? times.toFixed(1) : count(times)} times fewer`;
-  return `${figureOf(bomb, 'without')} ${unitOf(bomb)} become ${figureOf(bomb, 'with')}${fewer}.`;
+  const { figure, unit } = figuresOf(bomb, 'without');
+  return `${figure} ${unit} become ${figuresOf(bomb, 'with').figure}${fewer}.`;
 }
 
 /** What a press will do, before it does. tookMs: how long it took here the last time. */

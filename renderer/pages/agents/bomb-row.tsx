@@ -1,11 +1,12 @@
 /** One shape: what it does, and how far it comes without and with the ledger, on one scale. */
 import { Play, Square } from 'lucide-react';
+import { useEffect, useRef } from 'react';
 import type { Bomb } from '../../../shared/contract/agents.ts';
 import type { Denial } from '../../../shared/contract/denials.ts';
 import { Verdict } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { useEngine } from '../../stores/engine-context.ts';
-import { becameWord, costWord, figureOf, scaleMax, unitOf } from './bomb-model.ts';
+import { becameWord, costWord, figuresOf, scaleMax } from './bomb-model.ts';
 import type { BombSide, ShapeWords } from './bomb-model.ts';
 import { reasonWords } from './words.ts';
 
@@ -17,21 +18,29 @@ export interface BombRowProps {
   readonly tookMs: number | null;
   /** Something is asked for, or `Run all` comes to this one by itself. */
   readonly isWaiting: boolean;
+  /** Brought into view when it begins. */
+  readonly isFollowed: boolean;
   readonly onRun: () => void;
   readonly onStop: () => void;
   readonly onOpenRun: (runId: string) => void;
 }
 
-export function BombRow({ words, bomb, denial, tookMs, isWaiting, onRun, onStop, onOpenRun }: BombRowProps) {
+export function BombRow(props: BombRowProps) {
+  const { words, bomb, denial, tookMs, isWaiting, isFollowed, onRun, onStop, onOpenRun } = props;
   const isRunning = bomb?.state === 'running';
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isRunning && isFollowed) place.current?.scrollIntoView({ block: 'nearest' });
+  }, [isRunning, isFollowed]);
   return (
     <section
+      ref={place}
       aria-label={words.title}
       aria-busy={isRunning}
-      className="grid grid-cols-[minmax(250px,5fr)_minmax(0,5fr)_minmax(0,5fr)] gap-x-8 border-b px-6 py-3 last:border-b-0 max-[1100px]:gap-x-5"
+      className={`${bombColumns} border-b pt-2 pb-1 last:border-b-0`}
     >
-      <div className="flex min-w-0 flex-col gap-1">
-        <div className="flex items-center gap-3">
+      <div className="flex min-w-0 flex-col pb-1">
+        <div className="flex min-h-9 items-center gap-3">
           <h3 className="lead min-w-0 flex-1 truncate">{words.title}</h3>
           {isRunning ? (
             <Button look="primary" icon={Square} onClick={onStop}>
@@ -47,8 +56,8 @@ export function BombRow({ words, bomb, denial, tookMs, isWaiting, onRun, onStop,
         <p>{words.stops}</p>
         <Said words={words} bomb={bomb} denial={denial} tookMs={tookMs} />
       </div>
-      <Side side="without" title="Without" bomb={bomb} onOpenRun={onOpenRun} />
-      <Side side="with" title="With the ledger" bomb={bomb} onOpenRun={onOpenRun} />
+      <Side side="without" bomb={bomb} onOpenRun={onOpenRun} />
+      <Side side="with" bomb={bomb} onOpenRun={onOpenRun} />
     </section>
   );
 }
@@ -83,50 +92,53 @@ function Said({ words, bomb, denial, tookMs }: Pick<BombRowProps, 'words' | 'bom
 
 interface SideProps {
   readonly side: BombSide;
-  readonly title: string;
   readonly bomb: Bomb | null;
   readonly onOpenRun: (runId: string) => void;
 }
 
-function Side({ side, title, bomb, onOpenRun }: SideProps) {
+function Side({ side, bomb, onOpenRun }: SideProps) {
   const runId = bomb?.[side].runId;
   const reason = useEngine((state) => (runId === undefined ? null : (state.agents.runs.get(runId)?.reason ?? null)));
   const max = bomb === null ? 1 : scaleMax(bomb);
   const share = bomb === null ? 0 : (bomb[side].count * 100) / max;
+  const figures = bomb === null ? null : figuresOf(bomb, side);
   return (
-    <div role="group" aria-label={title} className="flex min-w-0 flex-col gap-1">
-      <p className="flex min-h-7 items-center gap-2">
-        <b className="min-w-0 truncate">{title}</b>
-        <span className="flex-1" />
-        {runId === undefined ? null : (
-          <Button look="flat" data-presents="no" onClick={() => onOpenRun(runId)}>
-            Open the run
-          </Button>
-        )}
-      </p>
-      <p className="flex min-h-10 min-w-0 flex-wrap items-baseline gap-x-2 max-[860px]:min-h-8">
-        {bomb === null ? (
-          <span className="lab">not run yet</span>
+    <div role="group" aria-label={sideTitles[side]} className="flex min-w-0 flex-col gap-1">
+      <p className="flex min-h-9 min-w-0 flex-wrap items-baseline gap-x-2 max-[860px]:min-h-8">
+        {figures === null ? (
+          <span className="lab leading-9!">not run yet</span>
         ) : (
           <>
-            <span className="headline">{figureOf(bomb, side)}</span>
-            <span className="text-ink">{unitOf(bomb)}</span>
+            <span className="headline leading-9!">{figures.figure}</span>
+            <span className="text-ink">{figures.unit}</span>
+            {figures.second === null ? null : <span>{figures.second}</span>}
           </>
         )}
       </p>
       <div
         role="img"
         aria-label={bomb === null ? 'not run yet' : `${bomb[side].count} of ${max} on the scale of both sides`}
-        className={`h-4 bg-sunk ${side === 'without' ? 'c-loops' : 'c-budget'}`}
+        className={`h-3 bg-sunk ${side === 'without' ? 'c-loops' : 'c-budget'}`}
       >
         <i
           className={`fill moves block h-full ${bomb?.state === 'running' ? 'pulse' : ''}`}
           style={{ width: `${share}%`, minWidth: share > 0 ? 2 : 0 }}
         />
       </div>
-      <p className="flex min-h-5 min-w-0 items-center gap-2">
+      <p className="flex min-h-7 min-w-0 items-center gap-2">
         {reason === null ? null : <Verdict size="small" {...reasonWords(reason)} />}
+        <span className="flex-1" />
+        {runId === undefined ? null : (
+          <Button look="flat" className="-mr-2" data-presents="no" onClick={() => onOpenRun(runId)}>
+            Open the run
+          </Button>
+        )}
       </p>
     </div>
   );
 }
+
+export const sideTitles: Readonly<Record<BombSide, string>> = { without: 'Without', with: 'With the ledger' };
+/** Head and rows share it. */
+export const bombColumns =
+  'grid grid-cols-[minmax(250px,5fr)_minmax(0,5fr)_minmax(0,5fr)] gap-x-8 px-6 max-[1100px]:gap-x-5';

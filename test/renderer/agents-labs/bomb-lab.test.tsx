@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { denied, ok } from '../../../shared/contract/denials.ts';
 import type { Bomb } from '../../../shared/contract/agents.ts';
 import { BombLab } from '../../../renderer/pages/agents/bomb-lab.tsx';
-import { becameWord, labShapes, newestBombs, scaleMax } from '../../../renderer/pages/agents/bomb-model.ts';
+import { becameWord, figuresOf, labShapes, newestBombs, scaleMax } from '../../../renderer/pages/agents/bomb-model.ts';
 import { firstBombRuns, useBombRuns } from '../../../renderer/pages/agents/bomb-store.ts';
 import type { Script } from '../support/fake-transport.ts';
 import { drawPart, makeBomb } from './draw.tsx';
@@ -45,19 +45,19 @@ test('a shape is run where its button is, grows with events, and ends in both fi
   await row('Loop').findByRole('button', { name: 'Stop' });
   expect(asked(drawn, 'bomb.start')).toEqual([{ shape: 'loop' }]);
   act(() =>
-    drawn.transport.emit({ type: 'bomb-changed', bomb: makeBomb({ state: 'running', counts: [12, 3, 11, 3] }) }),
+    drawn.transport.emit({ type: 'bomb-changed', bomb: makeBomb({ state: 'running', counts: [11, 3, 12, 3] }) }),
   );
   await waitFor(() => expect(side('Loop', 'Without')).toContain('12 / 11'));
   expect(side('Loop', 'With the ledger')).toContain('3 / 3');
   act(() => drawn.transport.emit({ type: 'bomb-changed', bomb: makeBomb() }));
   await waitFor(() => expect(side('Loop', 'Without')).toContain('41 / 40model calls / tool calls'));
   expect(row('Loop').getByRole('status').textContent).toBe(
-    '41 / 40 model calls / tool calls become 3 / 3, 14 times fewer.',
+    '41 / 40 model calls / tool calls become 3 / 3, 13 times fewer.',
   );
   const scales = row('Loop')
     .getAllByRole('img')
     .map((image) => image.getAttribute('aria-label'));
-  expect(scales).toEqual(['41 of 50 on the scale of both sides', '3 of 50 on the scale of both sides']);
+  expect(scales).toEqual(['40 of 50 on the scale of both sides', '3 of 50 on the scale of both sides']);
   await row('Loop').findByRole('button', { name: 'Run again' });
 });
 
@@ -136,7 +136,7 @@ test('what events told is not taken back by an older list, and what ran and is g
   const gone = makeBomb({ id: 'bomb_0', shape: 'fan-out', state: 'running' });
   act(() => drawn.transport.emit({ type: 'bomb-changed', bomb: gone }));
   await row('Fan-out').findByRole('button', { name: 'Stop' });
-  act(() => answer?.([makeBomb({ state: 'running', counts: [2, 2, 1, 1] })]));
+  act(() => answer?.([makeBomb({ state: 'running', counts: [1, 1, 2, 2] })]));
   await row('Fan-out').findByRole('button', { name: 'Run' });
   expect(side('Loop', 'Without')).toContain('41 / 40');
 });
@@ -146,8 +146,11 @@ test('words: of the newest, on a scale in steps, and nothing is said of a bomb t
   expect(newestBombs([older, newer]).get('loop')).toBe(newer);
   expect(scaleMax(makeBomb({ counts: [1_976, 58] }))).toBe(2_000);
   expect(scaleMax(makeBomb({ counts: [0, 0] }))).toBe(1);
-  expect(becameWord(makeBomb({ counts: [1_976, 58] }))).toBe('1,976 model calls become 58, 34 times fewer.');
-  expect(becameWord(makeBomb({ counts: [7, 7] }))).toBe('7 model calls become 7.');
-  expect(becameWord(makeBomb({ counts: [7, 0] }))).toBe('7 model calls become 0.');
+  expect(becameWord(makeBomb({ counts: [1_976, 58] }))).toBe('1,976 tool calls become 58, 34 times fewer.');
+  expect(becameWord(makeBomb({ counts: [7, 7] }))).toBe('7 tool calls become 7.');
+  expect(becameWord(makeBomb({ counts: [7, 0] }))).toBe('7 tool calls become 0.');
   expect(becameWord(makeBomb({ state: 'failed' }))).toBeNull();
+  const fanOut = makeBomb({ counts: [500, 8, 0, 492], unit: 'calls that ran', secondUnit: 'calls not run' });
+  expect(figuresOf(fanOut, 'with')).toEqual({ figure: '8', unit: 'calls that ran', second: '492 calls not run' });
+  expect(becameWord(fanOut)).toBe('500 calls that ran become 8, 63 times fewer.');
 });

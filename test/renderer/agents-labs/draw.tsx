@@ -46,7 +46,7 @@ export async function drawPart(part: ReactElement, script: Script = {}): Promise
 }
 
 export function makeBomb(patch: Partial<Omit<Bomb, 'with' | 'without'>> & { counts?: readonly number[] } = {}): Bomb {
-  const { counts = [41, 3, 40, 3], ...rest } = patch;
+  const { counts = [40, 3, 41, 3], ...rest } = patch;
   const [without = 0, governed = 0, second, governedSecond] = counts;
   const side = (runId: string, count: number, secondCount: number | undefined) => ({
     runId: runId as Bomb['with']['runId'],
@@ -57,8 +57,8 @@ export function makeBomb(patch: Partial<Omit<Bomb, 'with' | 'without'>> & { coun
     id: 'bomb_1',
     shape: 'loop',
     title: 'Loop',
-    unit: 'model calls',
-    secondUnit: second === undefined ? null : 'tool calls',
+    unit: 'tool calls',
+    secondUnit: second === undefined ? null : 'model calls',
     state: 'done',
     ...rest,
     without: side('run_without', without, second),
