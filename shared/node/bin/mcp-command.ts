@@ -76,30 +76,27 @@ async function serve(
     say,
   });
   told.front = front;
-  const stopped = new Promise<void>((resolve) => stopper.onAsked(resolve));
-  const nothing = session.then((ready) => (ready === null ? undefined : new Promise<never>(() => undefined)));
   void servers.then((found) => {
     if (!found.ok) return complain(found.denial.message, found.denial.next);
     for (const problem of found.value.problems) say(problem);
   });
 
-  await Promise.race([front.closed, stopped, nothing]);
+  const endedBy = await Promise.race([
+    front.closed.then(() => 'client' as const),
+    new Promise<'signal'>((resolve) => stopper.onAsked(() => resolve('signal'))),
+    session.then((ready) => (ready === null ? 'no-tools' : new Promise<never>(() => undefined))),
+  ]);
   starting.abort();
   await front.close().catch(() => undefined);
   const found = await servers;
   const ready = await session;
   const open = (await ready?.close()) ?? 0;
-  if (open > 0) say(`${open} things that tools started could not be ended.`);
   if (found.ok) await found.value.close();
   process.stdin.destroy();
-  if (stopper.asked) return EXIT.cancelled;
-  if (ready === null) {
-    if (found.ok && !starting.signal.aborted) say('No server has tools.');
-    return EXIT.failed;
-  }
-  const { calls, refused } = ready.used();
-  say(`Session ended: ${calls} calls, ${refused} refused.`);
-  return EXIT.done;
+  if (open > 0) say(`${open} things that tools started could not be ended.`);
+  const { calls, refused } = ready?.used() ?? { calls: 0, refused: 0 };
+  say(endedBy === 'no-tools' ? 'No server has tools.' : `Session ended: ${calls} calls, ${refused} refused.`);
+  return { client: EXIT.done, signal: EXIT.cancelled, 'no-tools': EXIT.failed }[endedBy];
 }
 
 const FILE_BYTES_MAX = 1_000_000;

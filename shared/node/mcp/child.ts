@@ -40,7 +40,8 @@ const STDERR_BYTES_MAX = 64 * 1024 ** 2;
 const STDERR_KEPT = 2_000;
 const UNREAD_BYTES_MAX = 16 * 1024 ** 2;
 const LOOK_MS = 500;
-const GRACE_MS = 1_000;
+/** Clients that start us give us two seconds to end, and that has to do for what we started. */
+const GRACE_MS = 700;
 const KILL_MS = 5_000;
 const POLL_MS = 60;
 const LAST_LINES_MS = 300;
@@ -85,7 +86,7 @@ function watch(process_: Running, megabytesMax: number, cleanUp: () => Promise<v
     void close();
   };
   const looking = setInterval(() => {
-    void family.look().then((bytes) => {
+    void family.look(LOOK_MS / 2).then((bytes) => {
       if (bytes !== null && bytes > megabytesMax * 1024 ** 2) {
         family.signal('SIGKILL');
         finish(`it used more than ${megabytesMax} MB of memory`);
@@ -142,7 +143,7 @@ function watch(process_: Running, megabytesMax: number, cleanUp: () => Promise<v
 
 /** A server that reads the end of stdin leaves by itself; the others are asked once, and then not asked. */
 async function endFamily(process_: Running, family: ProcessFamily): Promise<void> {
-  await family.look();
+  await family.look(0);
   process_.stdin.end();
   if (!(await isGoneWithin(family, GRACE_MS))) {
     family.signal('SIGTERM');
@@ -159,7 +160,7 @@ async function endFamily(process_: Running, family: ProcessFamily): Promise<void
 async function isGoneWithin(family: ProcessFamily, limitMs: number): Promise<boolean> {
   const untilMs = performance.now() + limitMs;
   do {
-    await family.look();
+    await family.look(POLL_MS / 2);
     if (family.isGone()) return true;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   } while (performance.now() < untilMs);

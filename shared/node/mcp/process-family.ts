@@ -16,8 +16,11 @@ export interface ProcessRow {
 }
 
 export interface ProcessFamily {
-  /** Bytes of memory of all of them; null = the platform does not say. Also takes note of who belongs to them. */
-  look(): Promise<number | null>;
+  /**
+   * Bytes of memory of all of them; null = the platform does not say. Also takes note of who belongs to them. What was seen at
+   * most `ageMs` ago, for whomever, will do.
+   */
+  look(ageMs: number): Promise<number | null>;
   /** To the group and to everybody of them that was seen in the last look. */
   signal(signal: 'SIGTERM' | 'SIGKILL'): void;
   /** As of the last look: nobody of them is left. */
@@ -30,8 +33,8 @@ export function familyOf(pid: number): ProcessFamily {
   let hasGroup = true;
   let isKnown = false;
   return {
-    async look() {
-      const rows = await processTable();
+    async look(ageMs) {
+      const rows = await processTable(ageMs);
       isKnown = rows !== null;
       if (rows === null) return null;
       // Numbers are used again: who is not there any more, or began later, is not ours.
@@ -66,11 +69,10 @@ function membersOf(rows: readonly ProcessRow[], root: number, seen: ReadonlyMap<
 }
 
 let table: { readonly at: number; readonly rows: Promise<ProcessRow[] | null> } | null = null;
-const SAME_LOOK_MS = 50;
 
-/** Every server looks at the same table; it is read once for all that ask at nearly the same time. */
-function processTable(): Promise<ProcessRow[] | null> {
-  if (table === null || performance.now() - table.at > SAME_LOOK_MS) {
+/** Every server looks at the same table. */
+function processTable(ageMs: number): Promise<ProcessRow[] | null> {
+  if (table === null || performance.now() - table.at > ageMs) {
     table = { at: performance.now(), rows: readTable().catch(() => null) };
   }
   return table.rows;
