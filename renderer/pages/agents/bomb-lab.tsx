@@ -6,7 +6,8 @@ import { Button } from '../../components/button.tsx';
 import { SimulatedTag } from '../../components/chip.tsx';
 import { aboutDuration } from '../../format/numbers.ts';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
-import { labShapes, newestBombs } from './bomb-model.ts';
+import { expectedMs, labShapes, newestBombs } from './bomb-model.ts';
+import type { ShapeWords } from './bomb-model.ts';
 import { BombRow, bombColumns, sideTitles } from './bomb-row.tsx';
 import { loadBombs, runAllBombs, runBomb, stopAllBombs, stopBomb, useBombRuns } from './bomb-store.ts';
 
@@ -18,7 +19,9 @@ export function BombLab({ onOpenRun }: { onOpenRun(runId: string): void }) {
   const refusal = useBombList();
   const isRunningAll = runs.queue !== null;
   const isBusy = isRunningAll || runs.asking !== null;
-  const allMs = labShapes.reduce((sum, { shape, usualMs }) => sum + (runs.tookMs[shape] ?? usualMs), 0);
+  const timeScale = useEngine((state) => state.settings?.simulatorTimeScale ?? 1);
+  const takesMs = (words: ShapeWords): number => runs.tookMs[words.shape] ?? expectedMs(words, timeScale);
+  const allMs = labShapes.reduce((sum, words) => sum + takesMs(words), 0);
   const running = labShapes.find(({ shape }) => newest.get(shape)?.state === 'running');
   return (
     <section aria-label="Tool bombs" className="flex min-h-0 min-w-0 flex-1 flex-col">
@@ -68,7 +71,7 @@ export function BombLab({ onOpenRun }: { onOpenRun(runId: string): void }) {
               words={words}
               bomb={bomb}
               denial={runs.denials[words.shape] ?? null}
-              tookMs={runs.tookMs[words.shape] ?? null}
+              tookMs={takesMs(words)}
               isWaiting={isBusy}
               isFollowed={isRunningAll}
               onRun={() => void runBomb(client, words.shape)}

@@ -11,8 +11,9 @@ export interface ShapeWords {
   /** What happens when nothing counts. */
   readonly happens: string;
   readonly stops: string;
-  /** A guess for before the first run on this screen, of both sides together. */
-  readonly usualMs: number;
+  /** For before the first run on this screen: waiting so that people can watch, at the simulator's usual pace, and work. */
+  readonly watchMs: number;
+  readonly workMs: number;
 }
 
 /** In the order in which they stand and run. */
@@ -22,49 +23,56 @@ export const labShapes: readonly ShapeWords[] = [
     title: 'Loop',
     happens: 'A tool answers: ask me again. The model does, until its rounds are used up.',
     stops: 'The third time the same call gets the same result, the run ends.',
-    usualMs: 1_000,
+    watchMs: 3_700,
+    workMs: 300,
   },
   {
     shape: 'fan-out',
     title: 'Fan-out',
     happens: 'One turn asks for hundreds of calls at once, and all of them run.',
     stops: 'Eight of a step run. The others are answered at once: not run.',
-    usualMs: 1_000,
+    watchMs: 150,
+    workMs: 300,
   },
   {
     shape: 'delegation',
     title: 'Delegation',
     happens: 'Every agent starts more agents, and each of them gets all that it asks for.',
     stops: 'What an agent gets is taken from its parent, so the whole can never grow.',
-    usualMs: 1_000,
+    watchMs: 3_450,
+    workMs: 300,
   },
   {
     shape: 'retry-storm',
     title: 'Retry storm',
     happens: 'A tool fails. The client, the tool and the model each try again, and the tries multiply.',
     stops: 'One layer tries again, every try is paid, and a breaker cuts off what keeps failing.',
-    usualMs: 1_000,
+    watchMs: 800,
+    workMs: 300,
   },
   {
     shape: 'output-inflation',
     title: 'Output inflation',
     happens: 'One huge page goes into the context, and is sent again with every turn after it.',
     stops: 'The first 16,000 bytes go in. The rest waits behind a handle and is read only when asked for.',
-    usualMs: 1_000,
+    watchMs: 350,
+    workMs: 1_500,
   },
   {
     shape: 'side-effects',
     title: 'Side effects',
     happens: 'Jobs are started that go on, and cost, after the run is over.',
     stops: 'Each job holds a lease of its run. What is still open at the end is stopped.',
-    usualMs: 1_000,
+    watchMs: 350,
+    workMs: 300,
   },
   {
     shape: 'link-farm',
     title: 'Link farm',
     happens: 'A site asks to be read to the last page by as many agents as it takes: all shapes at once.',
     stops: 'Carved budgets, eight calls a step, short outputs, and a guard that sees when nothing new comes back.',
-    usualMs: 6_000,
+    watchMs: 75_000,
+    workMs: 2_000,
   },
 ];
 
@@ -113,9 +121,12 @@ export function becameWord(bomb: Bomb): string | null {
   return `${figure} ${unit} become ${figuresOf(bomb, 'with').figure}${fewer}.`;
 }
 
-/** What a press will do, before it does. tookMs: how long it took here the last time. */
-export function costWord({ usualMs }: ShapeWords, tookMs: number | null): string {
-  return `runs twice · scripted model · virtual time · ${aboutDuration(tookMs ?? usualMs)} · no tokens of a real model`;
+/** How long both sides will take; they run at once. timeScale: the simulator's, 1 = its usual pace. */
+export const expectedMs = ({ watchMs, workMs }: ShapeWords, timeScale: number): number => workMs + watchMs * timeScale;
+
+/** What a press will do, before it does. */
+export function costWord(tookMs: number): string {
+  return `runs twice · scripted model · virtual time · ${aboutDuration(tookMs)} · no tokens of a real model`;
 }
 
 const number = (value: number): string => (Number.isInteger(value) ? count(value) : value.toFixed(1));

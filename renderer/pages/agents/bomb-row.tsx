@@ -15,7 +15,8 @@ export interface BombRowProps {
   /** The one that ran last; null before the first. */
   readonly bomb: Bomb | null;
   readonly denial: Denial | null;
-  readonly tookMs: number | null;
+  /** How long it took the last time, or is expected to. */
+  readonly tookMs: number;
   /** Something is asked for, or `Run all` comes to this one by itself. */
   readonly isWaiting: boolean;
   /** Brought into view when it begins. */
@@ -54,7 +55,7 @@ export function BombRow(props: BombRowProps) {
         </div>
         <p className="text-ink">{words.happens}</p>
         <p>{words.stops}</p>
-        <Said words={words} bomb={bomb} denial={denial} tookMs={tookMs} />
+        <Said bomb={bomb} denial={denial} tookMs={tookMs} />
       </div>
       <Side side="without" bomb={bomb} onOpenRun={onOpenRun} />
       <Side side="with" bomb={bomb} onOpenRun={onOpenRun} />
@@ -62,7 +63,7 @@ export function BombRow(props: BombRowProps) {
   );
 }
 
-function Said({ words, bomb, denial, tookMs }: Pick<BombRowProps, 'words' | 'bomb' | 'denial' | 'tookMs'>) {
+function Said({ bomb, denial, tookMs }: Pick<BombRowProps, 'bomb' | 'denial' | 'tookMs'>) {
   if (denial !== null)
     return (
       <p role="alert" className="wrap-anywhere text-ink">
@@ -80,7 +81,7 @@ function Said({ words, bomb, denial, tookMs }: Pick<BombRowProps, 'words' | 'bom
   if (text !== null || bomb === null)
     return (
       <p className="lab" role="status">
-        {text ?? costWord(words, tookMs)}
+        {text ?? costWord(tookMs)}
       </p>
     );
   return (

@@ -4,7 +4,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { denied, ok } from '../../../shared/contract/denials.ts';
 import type { Bomb } from '../../../shared/contract/agents.ts';
 import { BombLab } from '../../../renderer/pages/agents/bomb-lab.tsx';
-import { becameWord, figuresOf, labShapes, newestBombs, scaleMax } from '../../../renderer/pages/agents/bomb-model.ts';
+import {
+  becameWord,
+  expectedMs,
+  figuresOf,
+  labShapes,
+  newestBombs,
+  scaleMax,
+} from '../../../renderer/pages/agents/bomb-model.ts';
 import { firstBombRuns, useBombRuns } from '../../../renderer/pages/agents/bomb-store.ts';
 import type { Script } from '../support/fake-transport.ts';
 import { drawPart, makeBomb } from './draw.tsx';
@@ -32,7 +39,7 @@ test('before anything runs: seven shapes, what each will do, simulated, and no f
   expect(lists.getByText('SIMULATED')).toBeTruthy();
   expect(lists.getAllByRole('button', { name: 'Run' })).toHaveLength(7);
   expect(row('Loop').getByRole('status').textContent).toBe(
-    'runs twice · scripted model · virtual time · about 1 s · no tokens of a real model',
+    'runs twice · scripted model · virtual time · about 4 s · no tokens of a real model',
   );
   expect(side('Link farm', 'Without')).toContain('not run yet');
   expect(screen.queryAllByRole('alert')).toHaveLength(0);
@@ -139,6 +146,12 @@ test('what events told is not taken back by an older list, and what ran and is g
   act(() => answer?.([makeBomb({ state: 'running', counts: [1, 1, 2, 2] })]));
   await row('Fan-out').findByRole('button', { name: 'Run' });
   expect(side('Loop', 'Without')).toContain('41 / 40');
+});
+
+test('the time that is said follows the pace of the simulator', () => {
+  const [loop] = labShapes;
+  const ms = (timeScale: number): number => (loop === undefined ? 0 : expectedMs(loop, timeScale));
+  expect([ms(0), ms(1), ms(2)]).toEqual([300, 4_000, 7_700]);
 });
 
 test('words: of the newest, on a scale in steps, and nothing is said of a bomb that is not done', () => {
