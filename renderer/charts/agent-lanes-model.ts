@@ -18,6 +18,8 @@ export interface LaneBox {
 
 export interface LaneWait {
   readonly call: GatewayCall;
+  /** Name of the agent; null while it has not begun. */
+  readonly childId: string | null;
   readonly x: number;
   readonly width: number;
   readonly y: number;
@@ -64,6 +66,8 @@ export interface LanesInput {
   readonly width: number;
   /** Height that is there; lanes get more where they need it. */
   readonly height: number;
+  /** Highest lane; more on a wall. */
+  readonly laneMax?: number;
 }
 
 export const LANES_MAX = 60;
@@ -74,7 +78,9 @@ const AXIS = 20;
 const LANE_MIN = 60;
 const LANE_MAX = 150;
 const FOOT = 12;
-const BOX = 9;
+/** Height of a call in a stack; more where lanes are high, as on a wall. */
+const PITCH_MIN = 9;
+const PITCH_MAX = 14;
 const TICK_WIDTH_MIN = 64;
 
 export function lanesModel(input: LanesInput): LanesModel {
@@ -84,9 +90,13 @@ export function lanesModel(input: LanesInput): LanesModel {
   const plotWidth = Math.max(60, width - NAME_WIDTH - RIGHT);
   const xOf = (ms: number): number => NAME_WIDTH + (Math.min(ms, endMs) / endMs) * plotWidth;
   const each = Math.floor((height - TOP - AXIS) / Math.max(1, shown.length));
-  const laneHeight = Math.max(LANE_MIN, Math.min(LANE_MAX, each));
+  const laneHeight = Math.max(LANE_MIN, Math.min(input.laneMax ?? LANE_MAX, each));
   const callsOf = grouped(input.calls);
   const turnsOf = grouped(input.turns);
+  // A delegation says which agent it became only when it comes back.
+  const childOf = ({ nodeId, startedMs }: GatewayCall): string | null =>
+    nodes.findLast((node) => node.parentId === nodeId && node.startedMs >= startedMs && node.endedMs === null)?.id ??
+    null;
   const lanes = shown.map((node, index): Lane => {
     const top = TOP + index * laneHeight;
     const bottom = top + laneHeight;
@@ -97,7 +107,15 @@ export function lanesModel(input: LanesInput): LanesModel {
       fromX: xOf(node.startedMs),
       toX: xOf(node.endedMs ?? endMs),
       ...turnPaths(turnsOf.get(node.id) ?? [], xOf, bottom - FOOT, endMs),
-      ...boxesOf(callsOf.get(node.id) ?? [], input.marked, xOf, bottom - FOOT - 3, laneHeight - FOOT - 8, endMs),
+      ...boxesOf(
+        callsOf.get(node.id) ?? [],
+        input.marked,
+        xOf,
+        bottom - FOOT - 3,
+        laneHeight - FOOT - 8,
+        endMs,
+        childOf,
+      ),
     };
   });
   const laneOf = new Map(lanes.map((lane) => [lane.node.id, lane]));
@@ -162,6 +180,39 @@ export function boxAt(model: LanesModel, x: number, y: number): LaneBox | null {
     : { call: wait.call, look: 'done', x: wait.x, y: wait.y - 3, width: wait.width, height: 6 };
 }
 
+const LABELS_MAX = 3;
+const CHARACTER_WIDTH = 6.6;
+
+/** Trips whose words have room, the latest first: what stopped a run is said before what warned of it. */
+export function labelledTrips(
+  model: LanesModel,
+  wordsOf: (trip: LaneTrip) => string,
+  width: number,
+): readonly PlacedLabel[] {
+  const ranked = [...model.trips]
+    .filter(({ deciding }) => deciding)
+    .sort((a, b) => Number(b.trip.stage === 'stop') - Number(a.trip.stage === 'stop') || b.x - a.x);
+  const placed: PlacedLabel[] = [];
+  for (const one of ranked) {
+    if (placed.length === LABELS_MAX) break;
+    const text = wordsOf(one);
+    const wide = text.length * CHARACTER_WIDTH;
+    const toLeft = one.x > width / 2;
+    const from = Math.max(0, toLeft ? one.x - 6 - wide : one.x + 6);
+    const taken = placed.some((other) => other.trip.lane === one.lane && from < other.to && from + wide > other.from);
+    if (!taken) placed.push({ trip: one, text, toLeft, from, to: from + wide });
+  }
+  return placed;
+}
+
+export interface PlacedLabel {
+  readonly trip: LaneTrip;
+  readonly text: string;
+  readonly toLeft: boolean;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Round times, so that there are not more of them than the width takes. */
 export function ticksOf(endMs: number, plotWidth: number): readonly number[] {
   const ticksMax = Math.max(2, Math.floor(plotWidth / TICK_WIDTH_MIN));
@@ -201,6 +252,7 @@ function boxesOf(
   baseY: number,
   room: number,
   endMs: number,
+  childOf: (call: GatewayCall) => string | null,
 ): { boxes: LaneBox[]; waits: LaneWait[] } {
   const waits: LaneWait[] = [];
   const steps = new Map<number, GatewayCall[]>();
@@ -208,7 +260,7 @@ function boxesOf(
     if (call.tool === 'delegate' && !isHollow(call)) {
       const x = xOf(call.startedMs);
       const width = Math.max(2, xOf(call.endedMs ?? endMs) - x);
-      waits.push({ call, x, width, y: baseY - 4, open: call.endedMs === null });
+      waits.push({ call, childId: call.childId ?? childOf(call), x, width, y: baseY - 4, open: call.endedMs === null });
       continue;
     }
     const step = steps.get(call.step);
@@ -223,10 +275,10 @@ function boxesOf(
     const next = ordered[at + 1];
     const gap = next === undefined ? Infinity : xOf(startOf(next)) - from - 1;
     const width = Math.max(1.5, Math.min(Math.max(longest, 6), 48, gap));
-    const pitch = Math.min(BOX, room / step.length);
     // In the order they were asked for, from below; what was not made lies on top.
     const stack = step.sort((a, b) => Number(isHollow(a)) - Number(isHollow(b)) || a.index - b.index);
-    const lift = waits.some((wait) => wait.x <= from + width && wait.x + wait.width >= from) ? 12 : 0;
+    const lift = waits.some((wait) => wait.x < from + width - 1 && wait.x + wait.width > from + 1) ? 12 : 0;
+    const pitch = Math.min(Math.max(PITCH_MIN, Math.min(PITCH_MAX, room / 12)), (room - lift) / step.length);
     stack.forEach((call, height) => {
       const look = lookOf(call, marked);
       const y = baseY - lift - (height + 1) * pitch;

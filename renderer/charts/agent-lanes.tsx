@@ -1,7 +1,7 @@
 /** Calls of every agent over time. Moving the pointer, or the arrow keys, names a call; Enter or a click opens it. */
 import { useId, useMemo, useRef, useState } from 'react';
 import type { KeyboardEvent, ReactNode } from 'react';
-import { boxAt, lanesModel, looks, pathOf } from './agent-lanes-model.ts';
+import { boxAt, labelledTrips, lanesModel, looks, pathOf } from './agent-lanes-model.ts';
 import type { Lane, LaneBox, LanesInput, LanesModel, LaneTrip, Look } from './agent-lanes-model.ts';
 import { NAME_WIDTH } from './agent-lanes-model.ts';
 import { useSize } from './use-size.ts';
@@ -22,13 +22,13 @@ export interface AgentLanesProps extends Omit<LanesInput, 'width' | 'height'> {
 }
 
 export function AgentLanes(props: AgentLanesProps) {
-  const { nodes, calls, turns, trips, marked, isDeciding, nowMs } = props;
+  const { nodes, calls, turns, trips, marked, isDeciding, nowMs, laneMax = 150 } = props;
   const box = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(box, { width: 560, height: 360 });
   const [at, setAt] = useState<string | null>(null);
   const model = useMemo(
-    () => lanesModel({ nodes, calls, turns, trips, marked, isDeciding, nowMs, width, height }),
-    [nodes, calls, turns, trips, marked, isDeciding, nowMs, width, height],
+    () => lanesModel({ nodes, calls, turns, trips, marked, isDeciding, nowMs, width, height, laneMax }),
+    [nodes, calls, turns, trips, marked, isDeciding, nowMs, width, height, laneMax],
   );
   const order = useMemo(() => model.lanes.flatMap((lane) => lane.boxes), [model]);
   const focused = at === null ? null : (order.find(({ call }) => call.id === at) ?? null);
@@ -66,6 +66,7 @@ export function AgentLanes(props: AgentLanesProps) {
         className="block -outline-offset-2"
       >
         <Grid model={model} width={width} timeOf={props.timeOf} />
+        <Trips model={model} width={width} tripLabel={props.tripLabel} />
         <LaneShapes
           model={model}
           pickedNode={props.pickedNode}
@@ -73,7 +74,6 @@ export function AgentLanes(props: AgentLanesProps) {
           endLabel={props.endLabel}
           onPickNode={props.onPickNode}
         />
-        <Trips model={model} width={width} tripLabel={props.tripLabel} />
         <Ring
           box={props.pickedCall === null ? null : (order.find(({ call }) => call.id === props.pickedCall) ?? null)}
         />
@@ -138,8 +138,7 @@ function LaneShapes({ model, pickedNode, width, endLabel, onPickNode }: LaneShap
       {model.lanes.map((lane) => {
         const y = lane.bottom - 9.5;
         const label = endLabel(lane);
-        const roomRight = width - lane.toX - 8;
-        const fits = roomRight > label.length * 5.8;
+        const fits = width - lane.toX - 8 > label.length * 5.8;
         return (
           <g key={lane.node.id}>
             <path d={`M0 ${lane.bottom}H${width}`} stroke="var(--line)" />
@@ -161,7 +160,7 @@ function LaneShapes({ model, pickedNode, width, endLabel, onPickNode }: LaneShap
             <path d={`M${lane.fromX} ${y}H${lane.toX}`} stroke="var(--line-field)" />
             <path d={lane.turns} fill="var(--plain)" />
             <path d={lane.closing} fill="var(--surface-page)" stroke="var(--plain)" />
-            {lane.waits.map(({ call, x, width: wide, y: waitY, open }) => (
+            {lane.waits.map(({ call, childId, x, width: wide, y: waitY, open }) => (
               <g key={call.id}>
                 <rect
                   x={x}
@@ -174,7 +173,7 @@ function LaneShapes({ model, pickedNode, width, endLabel, onPickNode }: LaneShap
                 />
                 {wide > 96 ? (
                   <text x={x + 4} y={waitY - 7} fontSize="11" fill="var(--ink-3)">
-                    waits for {tailOf(call.childId ?? 'an agent', 14)}
+                    waits for {tailOf(childId ?? 'an agent', 14)}
                   </text>
                 ) : null}
               </g>
@@ -182,12 +181,16 @@ function LaneShapes({ model, pickedNode, width, endLabel, onPickNode }: LaneShap
             {looks.map((look) => (
               <Boxes key={look} look={look} boxes={lane.boxes.filter((box) => box.look === look)} />
             ))}
-            {label === '' ? null : fits ? (
-              <text x={lane.toX + 6} y={lane.bottom - 6} fontSize="11" fill="var(--ink)">
-                {label}
-              </text>
-            ) : (
-              <text x={width - 4} y={lane.top + 12} fontSize="11" fill="var(--ink)" textAnchor="end">
+            {label === '' ? null : (
+              <text
+                x={fits ? lane.toX + 6 : 0}
+                y={fits ? lane.bottom - 6 : lane.bottom - 2}
+                fontSize={fits ? 11 : 10}
+                fill={fits ? 'var(--ink)' : 'var(--ink-3)'}
+                paintOrder="stroke"
+                stroke="var(--surface-page)"
+                strokeWidth={3}
+              >
                 {label}
               </text>
             )}
@@ -221,57 +224,50 @@ function Boxes({ look, boxes }: { look: Look; boxes: readonly LaneBox[] }) {
 const strikes = (boxes: readonly LaneBox[]): string =>
   boxes.map(({ x, y, width, height }) => `M${x} ${y + height}L${x + width} ${y}`).join('');
 
-const TRIP_LABELS_MAX = 3;
+interface TripsProps {
+  readonly model: LanesModel;
+  readonly width: number;
+  readonly tripLabel: (trip: LaneTrip) => string;
+}
 
-function Trips({
-  model,
-  width,
-  tripLabel,
-}: {
-  model: LanesModel;
-  width: number;
-  tripLabel: (trip: LaneTrip) => string;
-}) {
+const TRIPS_DRAWN_MAX = 200;
+
+function Trips({ model, width, tripLabel }: TripsProps) {
   const foot = model.height - 20;
-  const labelled = model.trips.filter(({ deciding }) => deciding).slice(-TRIP_LABELS_MAX);
   return (
     <>
-      {model.trips.slice(-200).map((one, index) => {
-        const { x, lane, deciding, trip } = one;
-        const label = labelled.includes(one) ? tripLabel(one) : null;
-        const toLeft = x > width / 2;
+      {model.trips.slice(-TRIPS_DRAWN_MAX).map(({ x, lane, deciding, trip }, index) => {
+        const stopped = deciding && trip.stage === 'stop';
         return (
           <g key={`${trip.nodeId} ${trip.guard} ${trip.atMs} ${index}`}>
-            <title>{tripLabel(one)}</title>
-            {trip.stage === 'stop' && deciding ? (
-              <path d={`M${x} ${lane.bottom}V${foot}`} stroke="var(--loops)" strokeDasharray="2 4" />
-            ) : null}
+            {stopped ? <path d={`M${x} ${lane.bottom}V${foot}`} stroke="var(--loops)" strokeDasharray="2 4" /> : null}
             <rect
-              x={x - (deciding && trip.stage === 'stop' ? 1.5 : 0.75)}
+              x={x - (stopped ? 1.5 : 0.75)}
               y={lane.top}
-              width={deciding && trip.stage === 'stop' ? 3 : 1.5}
+              width={stopped ? 3 : 1.5}
               height={lane.bottom - lane.top}
               fill="var(--loops)"
               opacity={deciding ? 1 : 0.4}
             />
-            {label === null ? null : (
-              <text
-                x={toLeft ? x - 6 : x + 6}
-                y={lane.top - 4 + (lane.top > 20 ? 14 : 0)}
-                fontSize="12"
-                fontWeight={600}
-                fill="var(--ink)"
-                textAnchor={toLeft ? 'end' : 'start'}
-                paintOrder="stroke"
-                stroke="var(--surface-page)"
-                strokeWidth={3}
-              >
-                {label}
-              </text>
-            )}
           </g>
         );
       })}
+      {labelledTrips(model, tripLabel, width).map(({ trip: { x, lane }, text, toLeft }) => (
+        <text
+          key={`${lane.node.id} ${x} ${text}`}
+          x={toLeft ? x - 6 : x + 6}
+          y={lane.top - 4 + (lane.top > 20 ? 14 : 0)}
+          fontSize="12"
+          fontWeight={600}
+          fill="var(--ink)"
+          textAnchor={toLeft ? 'end' : 'start'}
+          paintOrder="stroke"
+          stroke="var(--surface-page)"
+          strokeWidth={3}
+        >
+          {text}
+        </text>
+      ))}
     </>
   );
 }

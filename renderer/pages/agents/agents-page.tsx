@@ -1,6 +1,6 @@
 /** Agents: where a run spends, and what ended it. One view for a run that is under way, ended, or was cut off; labs beside it. */
 import { Plus, RotateCcw, Square } from 'lucide-react';
-import { useCallback, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import type { AgentRun, AgentTaskInput } from '../../../shared/contract/agents.ts';
 import { DEFAULT_LIMITS } from '../../../shared/contract/agents.ts';
 import { Button } from '../../components/button.tsx';
@@ -12,6 +12,7 @@ import { useAgentRun, useShownAgentRun } from '../../stores/agents-feed.ts';
 import type { AgentDetail } from '../../stores/agents-state.ts';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
 import { go, useScreen } from '../../stores/screen-store.ts';
+import { loadBombs } from './bomb-store.ts';
 import { ExportAgents } from './export-agents.tsx';
 import { LabsView } from './labs-view.tsx';
 import { NoRun } from './no-run.tsx';
@@ -37,6 +38,11 @@ export function AgentsPage() {
   const withoutBudgets = useEngine((state) =>
     run === null ? null : withoutBudgetsOf(run, state.agents.runs.values(), state.agents.bombs.values()),
   );
+  const connected = useEngine((state) => state.loaded && state.connection === 'connected');
+  useEffect(() => {
+    // A lab may have run the same task without budgets.
+    if (connected) void loadBombs(client);
+  }, [client, connected]);
   const [form, setForm] = useState<{ readonly task: AgentTaskInput | null } | null>(null);
   const [busy, setBusy] = useState(false);
   const act = useCallback((work: Promise<unknown>): void => {

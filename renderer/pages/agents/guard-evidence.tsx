@@ -1,4 +1,5 @@
 /** What stands behind a chip of the strip: trips and fingerprints, lamps of upstreams, leases, amplification. */
+import { useMemo } from 'react';
 import type { ReactNode } from 'react';
 import type { AgentRun, Breaker, GuardTrip, Lease } from '../../../shared/contract/agents.ts';
 import { Badge } from '../../components/badge.tsx';
@@ -7,6 +8,7 @@ import { count, counted } from '../../format/numbers.ts';
 import type { AgentDetail } from '../../stores/agents-state.ts';
 import { openLeases, rounded } from './guard-model.ts';
 import type { Print, StripItem } from './guard-model.ts';
+import { stepsOf, tripCalls } from './marked-calls.ts';
 import { callName, guardWords, inSeconds } from './words.ts';
 
 export interface GuardEvidenceProps {
@@ -77,6 +79,7 @@ function Trips({
   detail: AgentDetail;
   onPickCall: (id: string) => void;
 }) {
+  const steps = useMemo(() => stepsOf(detail.calls.values()), [detail.calls]);
   if (trips.length === 0) return <p>No guard has tripped.</p>;
   return (
     <ol className="text-table">
@@ -94,29 +97,45 @@ function Trips({
           <span className="min-w-0 wrap-anywhere">
             {trip.text === '' ? guardWords[trip.guard] : trip.text}
             <span className="lab block">
-              {trip.nodeId}, {guardWords[trip.guard]}, {count(trip.count)} of {count(trip.limit)} allowed
+              {trip.nodeId}, {guardWords[trip.guard]}, counted {count(trip.count)}, limit {count(trip.limit)}
               {trip.hash === null ? '' : `, hash ${trip.hash.slice(0, 16)}`}
             </span>
-            {trip.calls.slice(-CALLS_NAMED_MAX).map((id) => {
-              const call = detail.calls.get(id);
-              return (
-                <button
-                  key={id}
-                  type="button"
-                  className="mr-2 border-b border-field font-mono text-small text-ink-2 hover:text-ink"
-                  onClick={() => onPickCall(id)}
-                >
-                  {call === undefined ? id.slice(0, 40) : `${callName(call)} · ${inSeconds(call.startedMs)}`}
-                </button>
-              );
-            })}
-            {trip.calls.length > CALLS_NAMED_MAX ? (
-              <span className="lab">and {count(trip.calls.length - CALLS_NAMED_MAX)} before</span>
-            ) : null}
+            <TripCalls ids={tripCalls(trip, steps)} detail={detail} onPickCall={onPickCall} />
           </span>
         </li>
       ))}
     </ol>
+  );
+}
+
+function TripCalls({
+  ids,
+  detail,
+  onPickCall,
+}: {
+  ids: readonly string[];
+  detail: AgentDetail;
+  onPickCall: (id: string) => void;
+}) {
+  return (
+    <>
+      {ids.length > CALLS_NAMED_MAX ? (
+        <span className="lab mr-2">{count(ids.length - CALLS_NAMED_MAX)} before</span>
+      ) : null}
+      {ids.slice(-CALLS_NAMED_MAX).map((id) => {
+        const call = detail.calls.get(id);
+        return (
+          <button
+            key={id}
+            type="button"
+            className="mr-2 border-b border-field font-mono text-small text-ink-2 hover:text-ink"
+            onClick={() => onPickCall(id)}
+          >
+            {call === undefined ? id.slice(0, 40) : `${callName(call)} · ${inSeconds(call.startedMs)}`}
+          </button>
+        );
+      })}
+    </>
   );
 }
 
@@ -185,8 +204,8 @@ function Leases({ leases, run }: { leases: readonly Lease[]; run: AgentRun }) {
         {open.length === 0
           ? `${counted(leases.length, 'lease')}: all were ended.`
           : run.state === 'running'
-            ? `${counted(open.length, 'lease')} open now; they are ended with the run.`
-            : `${counted(open.length, 'lease')} still open: end them by hand.`}
+            ? `${counted(open.length, 'lease')} open now; ended with the run.`
+            : `${counted(open.length, 'lease')} still open: end ${open.length === 1 ? 'it' : 'them'} by hand.`}
       </p>
       <ul className="text-table">
         {[...open, ...leases.filter((lease) => !open.includes(lease))]

@@ -2,7 +2,7 @@
 import type { AgentRun, GatewayCall, GuardTrip, Lease } from '../../../shared/contract/agents.ts';
 import type { Severity } from '../../components/badge.tsx';
 import type { AgentDetail } from '../../stores/agents-state.ts';
-import { count, counted } from '../../format/numbers.ts';
+import { count, counted, short } from '../../format/numbers.ts';
 import { callName, clip, guardWords, inSeconds, isRefused } from './words.ts';
 
 export interface Print {
@@ -93,6 +93,7 @@ function upstreamItem({ breakers }: AgentDetail): StripItem {
   if (first === undefined)
     return {
       ...base,
+      meaning: 'plain',
       severity: 'informed',
       text: breakers.length === 0 ? 'none was called' : `${counted(breakers.length, 'upstream')}, all answer`,
     };
@@ -108,8 +109,10 @@ function leaseItem(run: AgentRun, { leases }: AgentDetail): StripItem {
   const base = { id: 'leases', label: 'Left running', meaning: 'budget' } as const;
   const open = openLeases(leases.values());
   const left = Math.max(open.length, run.state === 'running' ? 0 : run.openLeases);
-  if (leases.size === 0 && left === 0) return { ...base, severity: 'informed', text: 'nothing outlives its call' };
-  if (left === 0) return { ...base, severity: 'informed', text: `${counted(leases.size, 'lease')}, all ended` };
+  if (leases.size === 0 && left === 0)
+    return { ...base, meaning: 'plain', severity: 'informed', text: 'nothing outlives its call' };
+  if (left === 0)
+    return { ...base, meaning: 'plain', severity: 'informed', text: `${counted(leases.size, 'lease')}, all ended` };
   return {
     ...base,
     severity: run.state === 'running' ? 'happened' : 'stopped',
@@ -129,4 +132,5 @@ function amplificationItem({ totals }: AgentRun): StripItem {
   return { id: 'amplification', label: 'Amplification', meaning: 'plain', severity: 'informed', text };
 }
 
-export const rounded = (value: number): string => (value < 10 ? value.toFixed(1) : count(Math.round(value)));
+export const rounded = (value: number): string =>
+  value < 10 ? value.toFixed(1) : value < 10_000 ? count(Math.round(value)) : short(Math.round(value));

@@ -20,6 +20,7 @@ export interface LanesSectionProps {
   readonly pickedNode: string | null;
   readonly onPickCall: (id: string) => void;
   readonly onPickNode: (id: string) => void;
+  readonly laneMax?: number;
 }
 
 export function LanesSection(props: LanesSectionProps) {
@@ -51,6 +52,7 @@ export function LanesSection(props: LanesSectionProps) {
         marked={marked}
         isDeciding={decides}
         nowMs={run.nowMs}
+        {...(props.laneMax === undefined ? {} : { laneMax: props.laneMax })}
         label={`Calls of ${count(nodes.length)} agents over ${inSeconds(run.nowMs)}.`}
         pickedCall={props.pickedCall}
         pickedNode={props.pickedNode}
@@ -72,8 +74,8 @@ const labelOf = ({ trip }: LaneTrip): string => tripLabel(trip);
 export function endLabel({ node }: Lane): string {
   if (node.state !== 'ended' || node.reason === null) return '';
   if (node.reason === 'budget-calls' && node.limits.calls !== null)
-    return `${count(node.used.calls + node.carved.calls)} of ${count(node.limits.calls)} calls used`;
-  return reasonWords(node.reason).meaning === 'loops' ? '' : nodeWords(node).text;
+    return `${count(node.used.calls + node.carved.calls)} of ${count(node.limits.calls)} used`;
+  return reasonWords(node.reason).meaning === 'loops' || node.reason === 'done' ? '' : nodeWords(node).text;
 }
 
 function boxName({ call }: LaneBox, marked: ReadonlySet<string>): string {

@@ -2,16 +2,22 @@
 import type { AgentNode, GatewayCall, GuardTrip } from '../../../shared/contract/agents.ts';
 import { isRefused } from './words.ts';
 
-/** Ids of calls that a trip names, or, where it counts steps, all that ran in these steps. */
+/** Ids of calls that deciding trips are about. */
 export function markedCalls(
   trips: readonly GuardTrip[],
   calls: Iterable<GatewayCall>,
   nodes: ReadonlyMap<string, AgentNode>,
 ): ReadonlySet<string> {
-  const marked = new Set<string>();
-  const counted = trips.filter((trip) => isDeciding(trip, nodes) && trip.calls.length === 0);
-  for (const trip of trips) if (isDeciding(trip, nodes)) for (const id of trip.calls) marked.add(id);
-  if (counted.length === 0) return marked;
+  const deciding = trips.filter((trip) => isDeciding(trip, nodes));
+  if (deciding.length === 0) return new Set();
+  const steps = stepsOf(calls);
+  return new Set(deciding.flatMap((trip) => tripCalls(trip, steps)));
+}
+
+/** Steps of every agent, in the order they began; what was refused brought nothing in. */
+export type Steps = ReadonlyMap<string, readonly (readonly GatewayCall[])[]>;
+
+export function stepsOf(calls: Iterable<GatewayCall>): Steps {
   const byNode = new Map<string, Map<number, GatewayCall[]>>();
   for (const call of calls) {
     if (isRefused(call) || call.childId !== null || call.tool === 'delegate') continue;
@@ -21,13 +27,18 @@ export function markedCalls(
     if (step === undefined) steps.set(call.step, [call]);
     else step.push(call);
   }
-  for (const trip of counted) {
-    const steps = [...(byNode.get(trip.nodeId) ?? new Map<number, GatewayCall[]>())]
-      .filter(([, step]) => (step[0]?.startedMs ?? 0) <= trip.atMs)
-      .sort(([a], [b]) => a - b);
-    for (const [, step] of steps.slice(-Math.max(1, trip.count))) for (const { id } of step) marked.add(id);
-  }
-  return marked;
+  return new Map(
+    [...byNode].map(([nodeId, steps]) => [nodeId, [...steps].sort(([a], [b]) => a - b).map(([, step]) => step)]),
+  );
+}
+
+/** The calls that a trip names, or, where it counts steps, all that ran in these steps. */
+export function tripCalls(trip: GuardTrip, steps: Steps): readonly string[] {
+  if (trip.calls.length > 0) return trip.calls;
+  return (steps.get(trip.nodeId) ?? [])
+    .filter((step) => (step[0]?.startedMs ?? 0) <= trip.atMs)
+    .slice(-Math.max(1, trip.count))
+    .flatMap((step) => step.map(({ id }) => id));
 }
 
 /** A guard that only would have stopped what something else had stopped already decides nothing. */

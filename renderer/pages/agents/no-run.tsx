@@ -55,7 +55,7 @@ export function Presets({ presets, busy, onStart, onForm }: NoRunProps & { reado
       <h2 className="font-semibold text-ink">
         {group.title} <span className="lab font-normal">{group.blocked ?? group.note}</span>
       </h2>
-      <ul className="mt-1 max-w-[960px]">
+      <ul className="mt-1 grid max-w-[1480px] grid-cols-[repeat(auto-fill,minmax(min(100%,520px),1fr))] gap-x-12">
         {group.presets.map((preset) => (
           <li key={preset.name} className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 border-t py-2">
             <div className="min-w-0">

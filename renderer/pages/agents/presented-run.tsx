@@ -26,13 +26,14 @@ export function PresentedRun({
   return (
     <main aria-label="Agents" className="flex h-full min-h-0 min-w-0 flex-col pt-4 pb-2">
       <p className="px-6 pb-2 text-figure wrap-anywhere text-ink">
-        {sentenceOf(run, ordered[0] ?? null, withoutBudgets)} {run.simulated ? <SimulatedTag /> : null}
+        {sentenceOf(run, ordered, withoutBudgets)} {run.simulated ? <SimulatedTag /> : null}
       </p>
       <LanesSection
         run={run}
         detail={detail}
         nodes={ordered}
         marked={marked}
+        laneMax={240}
         pickedCall={null}
         pickedNode={null}
         onPickCall={() => undefined}

@@ -1,25 +1,30 @@
 /** The figures over a run, in sentences. Pure. */
 import type { AgentNode, AgentRun, AgentRunId, Bomb } from '../../../shared/contract/agents.ts';
 import { count, counted } from '../../format/numbers.ts';
-import { inSeconds, money, runWords } from './words.ts';
+import { inSeconds, limitMoney, money, runWords } from './words.ts';
 
 export interface RunFigures {
   /** `58 calls` */
   readonly big: string;
   /** `of 60. The same task without budgets: 1,976.` */
   readonly rest: string;
+  /** With the tokens that the limit means. */
   readonly line: string;
+  readonly other: string;
 }
 
-/** root null = nothing of the tree is here yet. */
-export function figuresOf(run: AgentRun, root: AgentNode | null, withoutBudgets: number | null): RunFigures {
-  const calls = root === null ? run.totals.toolCalls : root.used.calls + root.carved.calls;
+/** Calls as they were charged: every attempt is one. nodes: the first agent first; empty = nothing of the tree is here yet. */
+export function figuresOf(run: AgentRun, nodes: readonly AgentNode[], withoutBudgets: number | null): RunFigures {
+  const root = nodes[0] ?? null;
+  const calls = root === null ? run.totals.toolCalls : nodes.reduce((sum, { used }) => sum + used.calls, 0);
   const limit = root?.limits.calls ?? null;
-  const compare = withoutBudgets === null ? '' : ` The same task without budgets: ${count(withoutBudgets)}.`;
+  const shown = withoutBudgets !== null && withoutBudgets > calls;
+  const compare = shown ? ` The same task without budgets: ${count(withoutBudgets)}.` : '';
   return {
     big: counted(calls, 'call'),
     rest: `${limit === null ? (root === null ? '' : 'and no limit.') : `of ${count(limit)}.`}${compare}`.trim(),
     line: lineOf(run, root),
+    other: otherTokens(run, root),
   };
 }
 
@@ -28,21 +33,31 @@ function lineOf(run: AgentRun, root: AgentNode | null): string {
   const limits = root?.limits ?? null;
   const of = (limit: number | null | undefined, text: (value: number) => string): string =>
     limit === null || limit === undefined ? '' : ` of ${text(limit)}`;
-  const context = limits?.tokensMean !== 'billed';
-  const nanoDollars = root === null ? totals.toolNanoDollars : root.used.nanoDollars + root.carved.nanoDollars;
   const spentMs = root === null ? run.nowMs : (root.endedMs ?? run.nowMs) - root.startedMs;
   const left =
-    limits?.calls == null || root === null ? null : Math.max(0, limits.calls - root.used.calls - root.carved.calls);
+    limits === null || limits.calls === null || root === null
+      ? null
+      : Math.max(0, limits.calls - root.used.calls - root.carved.calls - root.held.calls);
+  const tokens = isBilled(root)
+    ? `${count(totals.billedInputTokens)} billed tokens`
+    : `${count(totals.contextTokens)} context tokens`;
   return [
-    `${count(totals.contextTokens)} context tokens${context ? of(limits?.tokens, count) : ''}`,
-    `${count(totals.billedInputTokens)} billed${context ? '' : of(limits?.tokens, count)}`,
-    `${money(nanoDollars)}${of(limits?.nanoDollars, money)}`,
+    `${tokens}${of(limits?.tokens, count)}`,
+    `${money(totals.toolNanoDollars)}${of(limits?.nanoDollars, limitMoney)}`,
     `${inSeconds(spentMs)}${of(limits?.wallClockMs, inSeconds)}`,
-    ...(left === null
-      ? []
-      : [run.state === 'running' ? `${counted(left, 'call')} left` : `${counted(left, 'call')} unspent`]),
+    ...(left === null ? [] : [`${counted(left, 'call')} ${run.state === 'running' ? 'free' : 'unspent'}`]),
+    ...(totals.retries === 0 ? [] : [counted(totals.retries, 'retry', 'retries')]),
   ].join(' · ');
 }
+
+/** The figure that the limit does not mean. */
+function otherTokens({ totals }: AgentRun, root: AgentNode | null): string {
+  return isBilled(root)
+    ? `${count(totals.contextTokens)} context tokens`
+    : `${count(totals.billedInputTokens)} billed tokens`;
+}
+
+const isBilled = (root: AgentNode | null): boolean => root?.limits.tokensMean === 'billed';
 
 /** Calls of the same task without budgets, where a lab or another run has shown it; null = nobody has tried. */
 export function withoutBudgetsOf(run: AgentRun, runs: Iterable<AgentRun>, bombs: Iterable<Bomb>): number | null {
@@ -75,8 +90,8 @@ export function boundText(calls: number | null | undefined, governed: boolean): 
 }
 
 /** The whole run in one sentence, for presenter mode and screen readers. */
-export function sentenceOf(run: AgentRun, root: AgentNode | null, withoutBudgets: number | null): string {
-  const { big, rest } = figuresOf(run, root, withoutBudgets);
+export function sentenceOf(run: AgentRun, nodes: readonly AgentNode[], withoutBudgets: number | null): string {
+  const { big, rest } = figuresOf(run, nodes, withoutBudgets);
   const ended = run.state === 'running' ? 'It is running' : `It ended: ${runWords(run).text}`;
   return `${big} ${rest} ${ended}.`.replace(/\s+/gu, ' ');
 }

@@ -6,19 +6,20 @@ import { SimulatedTag, Tag } from '../../components/chip.tsx';
 import { counted } from '../../format/numbers.ts';
 import { figuresOf } from './run-figures.ts';
 import { ReasonMark } from './reason-mark.tsx';
-import { runWords } from './words.ts';
+import { clip, runWords } from './words.ts';
 
 export interface RunHeadProps {
   readonly run: AgentRun;
-  readonly root: AgentNode | null;
+  /** The first agent first. */
+  readonly nodes: readonly AgentNode[];
   readonly withoutBudgets: number | null;
   readonly busy: boolean;
   readonly onStop: () => void;
   readonly onResume: () => void;
 }
 
-export function RunHead({ run, root, withoutBudgets, busy, onStop, onResume }: RunHeadProps) {
-  const figures = figuresOf(run, root, withoutBudgets);
+export function RunHead({ run, nodes, withoutBudgets, busy, onStop, onResume }: RunHeadProps) {
+  const figures = figuresOf(run, nodes, withoutBudgets);
   const words = runWords(run);
   return (
     <div className="flex-none px-6 pt-2 pb-2">
@@ -64,8 +65,12 @@ export function RunHead({ run, root, withoutBudgets, busy, onStop, onResume }: R
           />
         ) : null}
         {run.task.governed ? null : <Tag text="without budgets" title="Everything was let through and only counted." />}
-        <span className="lab min-w-0 truncate" title={run.task.model}>
-          {run.task.model.replace(/^script:/u, '')} · seed {run.task.seed} · {counted(run.totals.agents, 'agent')}
+        {run.scripted ? null : <Tag text={clip(run.task.model, 40)} title={run.task.model} />}
+        <span
+          className="lab min-w-0 truncate"
+          title="Context tokens came into contexts once. Billed: every turn reads its whole context again."
+        >
+          {figures.other}
         </span>
       </div>
       <Said run={run} />

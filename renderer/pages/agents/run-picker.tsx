@@ -113,7 +113,7 @@ function RunLine({ run, on, onPick, onDelete }: RunLineProps) {
       >
         <span className="truncate text-ink" title={run.task.name}>
           {run.task.name}
-          {run.task.governed ? '' : ', without budgets'}
+          {run.task.governed || run.task.name.includes('without') ? '' : ', without budgets'}
         </span>
         <span className="lab text-right">{count(run.totals.toolCalls)} calls</span>
         <span className="flex min-w-0 items-center gap-1.5 text-small text-ink-3">

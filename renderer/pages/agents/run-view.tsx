@@ -42,7 +42,6 @@ export function RunView({ run, detail, withoutBudgets, busy, onStop, onResume }:
   const strip = useMemo(() => stripOf(run, detail, repeated), [run, detail, repeated]);
   const node = transcriptNode(nodes, pickedNode);
   const rows = useMemo(() => transcriptRows(detail, ofAll ? null : node), [detail, ofAll, node]);
-  const root = ordered[0] ?? null;
 
   const close = useCallback(() => setPane(null), []);
   const openCall = useCallback(
@@ -90,7 +89,7 @@ export function RunView({ run, detail, withoutBudgets, busy, onStop, onResume }:
           <section aria-label="Budget tree" className="flex min-h-0 min-w-0 flex-col border-r">
             <RunHead
               run={run}
-              root={root}
+              nodes={ordered}
               withoutBudgets={withoutBudgets}
               busy={busy}
               onStop={() => onStop(null)}

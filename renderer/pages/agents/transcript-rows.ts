@@ -74,7 +74,7 @@ export function rowText(row: TranscriptRow): string {
   const said = firstLine(call.resultHead);
   const whole =
     call.handle === null && call.outcome === 'done' && call.outputBytes > 0 ? `, ${count(call.outputBytes)} bytes` : '';
-  return `${said}${whole}`;
+  return whole === '' ? said : `${said.replace(/[.,;:]$/u, '')}${whole}`;
 }
 
 export function refusedText({ outcome, code }: Pick<GatewayCall, 'outcome' | 'code'>): string {

@@ -72,7 +72,7 @@ function columnsOf(
     {
       id: 'call',
       header: 'call',
-      width: 'minmax(120px, 220px)',
+      width: 'minmax(120px, 200px)',
       mono: true,
       text: rowName,
       cell: (row) => <CallCell row={row} />,
@@ -88,7 +88,7 @@ function columnsOf(
       id: 'handle',
       header: 'handle',
       help: 'The whole output is kept behind a handle that is good in this run.',
-      width: '152px',
+      width: '176px',
       mono: true,
       text: (row) => (row.kind === 'call' ? (row.call.handle ?? '') : ''),
       cell: (row) =>

@@ -13,7 +13,7 @@ export type TreeLine =
       readonly text: string;
     };
 
-/** Of one agent; more become one line with their count. */
+/** Reasons of one agent; more become one line with their count. */
 export const REFUSED_SHOWN_MAX = 2;
 
 export function treeLines(nodes: Iterable<AgentNode>, calls: Iterable<GatewayCall>): readonly TreeLine[] {
@@ -67,20 +67,36 @@ function delegationsOf(calls: Iterable<GatewayCall>): Map<string, Delegations> {
   return byNode;
 }
 
+/** One line for each reason: a model that asks three times at once was refused once, for three. */
 function refusedLines(nodeId: string, { refused }: Delegations, level: number): TreeLine[] {
-  const lines = refused.slice(0, REFUSED_SHOWN_MAX).map(({ call, nth }): TreeLine => {
+  const groups = new Map<string, typeof refused>();
+  for (const one of refused) {
+    const key = `${one.call.code ?? ''} ${callsAsked(one.call) ?? ''}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  const shown = [...groups.values()].slice(0, REFUSED_SHOWN_MAX);
+  const lines = shown.flatMap((group): TreeLine[] => {
+    const [first] = group;
+    const last = group.at(-1);
+    if (first === undefined || last === undefined) return [];
+    const { call, nth } = first;
     const asked = callsAsked(call);
     const why = call.code === null ? 'not allowed' : codeWords[call.code];
-    const wanted = asked === null ? why : `asked for ${counted(asked, 'call')}, ${why}`;
-    return {
-      kind: 'refused',
-      key: call.id,
-      level,
-      name: `${ordinal(nth)} agent`,
-      text: `refused at ${inSeconds(call.startedMs)}: ${wanted}`,
-    };
+    const each = group.length > 1 ? ' each' : '';
+    const wanted = asked === null ? why : `asked for ${counted(asked, 'call')}${each}, ${why}`;
+    const from = inSeconds(call.startedMs);
+    const to = inSeconds(last.call.startedMs);
+    return [
+      {
+        kind: 'refused',
+        key: call.id,
+        level,
+        name: group.length === 1 ? `${ordinal(nth)} agent` : `${count(group.length)} agents`,
+        text: `refused ${from === to ? `at ${from}` : `from ${from} to ${to}`}: ${wanted}`,
+      },
+    ];
   });
-  const more = refused.length - lines.length;
+  const more = refused.length - shown.reduce((sum, group) => sum + group.length, 0);
   if (more > 0)
     lines.push({
       kind: 'refused',

@@ -10,7 +10,7 @@ import { ReasonMark } from './reason-mark.tsx';
 import { barHeads, barsOf } from './bars.ts';
 import type { Bar } from './bars.ts';
 import type { TreeLine } from './tree-model.ts';
-import { nodeWords } from './words.ts';
+import { nodeWords, tail } from './words.ts';
 
 export interface TreeOutlineProps {
   readonly lines: readonly TreeLine[];
@@ -26,6 +26,7 @@ const NODE_HEIGHT = 56;
 const REFUSED_HEIGHT = 32;
 const INDENT = 16;
 const INDENTS_MAX = 5;
+const NAME_CHARACTERS = 14;
 const TRACKS = 'grid grid-cols-[minmax(120px,1.6fr)_repeat(8,minmax(0,1fr))] gap-x-2 pr-4 pl-6';
 
 export function TreeOutline({ lines, nowMs, running, picked, onPick, onOpen, onStop }: TreeOutlineProps) {
@@ -140,7 +141,7 @@ function NodeLine({ node, level, nowMs, running, on, onPick, onStop }: NodeLineP
       <div className="min-w-0" style={{ paddingLeft: indent(level) }}>
         <div className="flex min-w-0 items-center gap-1">
           <b className="min-w-0 truncate" title={node.id}>
-            {node.id}
+            {tail(node.id, Math.max(6, NAME_CHARACTERS - 3 * Math.min(level, INDENTS_MAX)))}
           </b>
           {canStop ? (
             <button

@@ -117,16 +117,20 @@ export const inSeconds = (valueMs: number): string =>
     ? `${(valueMs / 1_000).toFixed(1)} s`
     : `${count(Math.round(valueMs / 1_000))} s`;
 
-/** Three digits are enough beside a bar; the whole amount stands on hover. */
+/** Three digits behind the point, so that figures do not jump; the whole amount stands on hover. */
 export function money(amount: number): string {
   if (amount > 0 && amount < 1_000_000) return '<$0.001';
-  return amount >= 1_000_000_000_000 ? `$${short(Math.round(amount / 1_000_000_000))}` : `$${roundedDollars(amount)}`;
+  const dollars = amount / 1_000_000_000;
+  return dollars >= 10_000
+    ? `$${short(Math.round(dollars))}`
+    : `$${dollars.toFixed(dollars >= 100 ? 0 : dollars >= 10 ? 2 : 3)}`;
 }
 
-const roundedDollars = (amount: number): string => {
-  const dollars = amount / 1_000_000_000;
-  return amount === 0 ? '0' : dollars.toFixed(dollars >= 10 ? 2 : 3).replace(/(\.\d\d)0$/u, '$1');
-};
+/** Limits are mostly whole cents: `$2.00`. */
+export const limitMoney = (amount: number): string =>
+  amount % 10_000_000 === 0 && amount < 10_000_000_000_000
+    ? `$${(amount / 1_000_000_000).toFixed(2)}`
+    : wholeMoney(amount);
 
 export const wholeMoney = (amount: number): string => shortDollars(amount as NanoDollars);
 
@@ -196,6 +200,13 @@ export function clip(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text;
   const characters = [...text.slice(0, charactersMax * 2)];
   return characters.length <= charactersMax ? text : `${characters.slice(0, charactersMax - 1).join('')}…`;
+}
+
+/** Names of agents begin alike: where room is short, their end tells them apart. */
+export function tail(name: string, charactersMax: number): string {
+  if (name.length <= charactersMax) return name;
+  const characters = [...name.slice(-charactersMax * 2)];
+  return `…${characters.slice(1 - charactersMax).join('')}`;
 }
 
 const ordinals = ['', 'first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth', 'ninth', 'tenth'];
