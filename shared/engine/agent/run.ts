@@ -479,10 +479,11 @@ export function startAgentRun(
     exhaustion: Exhaustion | null,
     mayClose: boolean,
   ): Promise<{ text: string; reason: EndReason }> {
+    // Also where a person was asked for more budget, and stopped the run instead.
+    if (agent.cancel.signal.aborted) return { text: partial(agent, 'cancelled'), reason: 'cancelled' };
     agent.exhaustion = exhaustion;
     const words = exhaustion === null ? reason : wordsOf(exhaustion);
-    if (!mayClose || !task.closingCall || reason === 'state-hash' || agent.cancel.signal.aborted)
-      return { text: partial(agent, words), reason };
+    if (!mayClose || !task.closingCall || reason === 'state-hash') return { text: partial(agent, words), reason };
     tree.openClosing(agent.nodeId);
     if (payTurn(agent) !== null) return { text: partial(agent, words), reason };
     agent.transcript.push({ role: 'user', content: closingPrompt(words) });

@@ -69,7 +69,7 @@ describe('what goes out and what comes back', () => {
     ]);
     expect(first?.request.options).toMatchObject({ num_predict: 77, num_ctx: 2_048, seed: 5, temperature: 0.5 });
     const [call] = (await at.ask('agent.get', { runId: run.id })).calls;
-    expect(second?.request.messages.slice(2)).toMatchObject([
+    expect(second?.request.messages?.slice(2)).toMatchObject([
       { role: 'assistant', toolCalls: [{ function: { name: CARRIER, arguments: { orderId: '1042' } } }] },
       { role: 'tool', toolName: CARRIER, content: expect.stringContaining('"status":"pending"') as string },
     ]);
@@ -99,7 +99,7 @@ describe('what goes out and what comes back', () => {
     const { console: at, asks } = await scripted([written(long, { orderId: 1 }), 'done']);
     const { run, calls } = await at.run({ model: 'writes', tools: ['carrier'] });
     expect([run.reason, calls.map(({ code }) => code)]).toEqual(['done', ['unknown-tool']]);
-    expect(asks[1]?.request.messages.at(-1)?.toolName).toBe('x'.repeat(300));
+    expect(asks[1]?.request.messages?.at(-1)?.toolName).toBe('x'.repeat(300));
   });
 });
 
