@@ -45,8 +45,8 @@ export const labShapes: readonly ShapeWords[] = [
   {
     shape: 'retry-storm',
     title: 'Retry storm',
-    happens: 'A tool fails. The client, the tool and the model each try again, and the tries multiply.',
-    stops: 'One layer tries again, every try is paid, and a breaker cuts off what keeps failing.',
+    happens: 'A tool fails. Three layers each try again, and the tries multiply.',
+    stops: 'One layer tries again, every try is paid, and a breaker opens.',
     watchMs: 800,
     workMs: 300,
   },
@@ -54,7 +54,7 @@ export const labShapes: readonly ShapeWords[] = [
     shape: 'output-inflation',
     title: 'Output inflation',
     happens: 'One huge page goes into the context, and is sent again with every turn after it.',
-    stops: 'The first 16,000 bytes go in. The rest waits behind a handle and is read only when asked for.',
+    stops: 'The first 16,000 bytes go in. The rest waits behind a handle.',
     watchMs: 350,
     workMs: 1_500,
   },
@@ -69,8 +69,8 @@ export const labShapes: readonly ShapeWords[] = [
   {
     shape: 'link-farm',
     title: 'Link farm',
-    happens: 'A site asks to be read to the last page by as many agents as it takes: all shapes at once.',
-    stops: 'Carved budgets, eight calls a step, short outputs, and a guard that sees when nothing new comes back.',
+    happens: 'A site asks to be read to its last page: all shapes at once.',
+    stops: 'Budgets are carved, a step runs eight calls, old text is noticed.',
     watchMs: 75_000,
     workMs: 2_000,
   },
@@ -102,14 +102,12 @@ export function figuresOf(bomb: Bomb, side: BombSide): SideFigures {
   const { count: first, secondCount } = bomb[side];
   const { unit, secondUnit } = bomb;
   if (secondCount === null || secondUnit === null) return { figure: number(first), unit, second: null };
-  if (secondUnit === 'model calls' && unit === 'tool calls')
-    return {
-      figure: `${number(secondCount)} / ${number(first)}`,
-      unit: `${secondUnit} / ${unit}`,
-      second: null,
-    };
+  if (isPair(bomb))
+    return { figure: `${number(secondCount)} / ${number(first)}`, unit: `${secondUnit} / ${unit}`, second: null };
   return { figure: number(first), unit, second: `${number(secondCount)} ${secondUnit}` };
 }
+
+const isPair = ({ unit, secondUnit }: Bomb): boolean => unit === 'tool calls' && secondUnit === 'model calls';
 
 /** The headline of a shape that was run: `1,976 tool calls become 58, 34 times fewer.` null while it is not done. */
 export function becameWord(bomb: Bomb): string | null {
@@ -117,8 +115,9 @@ export function becameWord(bomb: Bomb): string | null {
   const [from, to] = [bomb.without.count, bomb.with.count];
   const times = to > 0 && from > to ? from / to : null;
   const fewer = times === null || times < 1.5 ? '' : `, ${times < 10 ? times.toFixed(1) : count(times)} times fewer`;
-  const { figure, unit } = figuresOf(bomb, 'without');
-  return `${figure} ${unit} become ${figuresOf(bomb, 'with').figure}${fewer}.`;
+  if (!isPair(bomb)) return `${number(from)} ${bomb.unit} become ${number(to)}${fewer}.`;
+  const [second, secondTo] = [bomb.without.secondCount ?? 0, bomb.with.secondCount ?? 0];
+  return `${number(second)} model and ${number(from)} tool calls become ${number(secondTo)} and ${number(to)}.`;
 }
 
 /** How long both sides will take; they run at once. timeScale: the simulator's, 1 = its usual pace. */

@@ -112,7 +112,6 @@ function Side({ side, bomb, onOpenRun }: SideProps) {
           <>
             <span className="headline leading-9!">{figures.figure}</span>
             <span className="text-ink">{figures.unit}</span>
-            {figures.second === null ? null : <span>{figures.second}</span>}
           </>
         )}
       </p>
@@ -127,8 +126,14 @@ function Side({ side, bomb, onOpenRun }: SideProps) {
         />
       </div>
       <p className="flex min-h-7 min-w-0 items-center gap-2">
-        {reason === null ? null : <Verdict size="small" {...reasonWords(reason)} />}
-        <span className="flex-1" />
+        {reason === null ? null : (
+          <span className="min-w-0 flex-none">
+            <Verdict size="small" {...reasonWords(reason)} />
+          </span>
+        )}
+        <span className="min-w-0 flex-1 truncate" title={figures?.second ?? ''}>
+          {figures?.second ?? ''}
+        </span>
         {runId === undefined ? null : (
           <Button look="flat" className="-mr-2" data-presents="no" onClick={() => onOpenRun(runId)}>
             Open the run
@@ -139,7 +144,10 @@ function Side({ side, bomb, onOpenRun }: SideProps) {
   );
 }
 
-export const sideTitles: Readonly<Record<BombSide, string>> = { without: 'Without', with: 'With the ledger' };
+export const sideTitles: Readonly<Record<BombSide, string>> = {
+  without: 'Without the ledger',
+  with: 'With the ledger',
+};
 /** Head and rows share it. */
 export const bombColumns =
   'grid grid-cols-[minmax(250px,5fr)_minmax(0,5fr)_minmax(0,5fr)] gap-x-8 px-6 max-[1100px]:gap-x-5';

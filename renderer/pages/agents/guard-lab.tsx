@@ -85,7 +85,7 @@ function CallBox({ title, call, onCall }: CallBoxProps) {
       </Field>
       <Field label="Arguments, JSON" help="As the model wrote them: key order, number forms and duplicates are seen.">
         {({ id }) => (
-          <Area id={id} value={call.args} rows={3} placeholder="{}" onValue={(args) => onCall({ ...call, args })} />
+          <Area id={id} value={call.args} rows={2} placeholder="{}" onValue={(args) => onCall({ ...call, args })} />
         )}
       </Field>
       <Field label="Result" help="What came back. Empty: only the calls are compared, not their states.">
@@ -93,7 +93,7 @@ function CallBox({ title, call, onCall }: CallBoxProps) {
           <Area
             id={id}
             value={call.result}
-            rows={3}
+            rows={2}
             placeholder="none"
             onValue={(result) => onCall({ ...call, result })}
           />

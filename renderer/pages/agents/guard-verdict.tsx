@@ -43,8 +43,11 @@ export function GuardVerdict({ comparison }: { readonly comparison: GuardCompari
   );
 }
 
+/** From here on two results say nearly the same. */
+const NEAR = 0.8;
+
 /** isLoop: a guard would count the second as a repetition of the first. */
-export function verdictWords({ sameCall, sameState, first, second }: GuardComparison): {
+export function verdictWords({ sameCall, sameState, first, second, similarity }: GuardComparison): {
   readonly call: string;
   readonly state: string;
   readonly isLoop: boolean;
@@ -58,7 +61,12 @@ export function verdictWords({ sameCall, sameState, first, second }: GuardCompar
   if (!sameCall)
     return {
       call: 'Different calls',
-      state: sameState === null ? 'Guards count them apart.' : 'Guards count them apart, and so their states.',
+      state:
+        similarity !== null && similarity >= NEAR
+          ? 'Guards count them apart. Only the guard against no new text sees that they say the same.'
+          : sameState === null
+            ? 'Guards count them apart.'
+            : 'Guards count them apart, and so their states.',
       isLoop: false,
     };
   const state =

@@ -35,7 +35,7 @@ test.each([
   ],
   ['Duplicate key', 'No comparison', 'first call: duplicate key id at line 1, column 11: refused, it never runs'],
   ['Polling', 'Another state', 'results differ: another state, same call'],
-  ['Near-duplicate pages', 'Different calls', 'results differ'],
+  ['Near-duplicate pages', 'Only the guard against no new text', 'results differ'],
 ])('example %s', async (name, word, reason) => {
   await lab();
   await screen.findByRole('list', { name: 'Why' });
