@@ -105,15 +105,17 @@ function GuardRow({ guard, text, problems, onText }: TaskPartProps & { readonly 
                 </label>
               ))}
               {guard === 'noProgress' ? (
-                <Choice
-                  label="New text is counted for"
-                  value={text.noProgressScope}
-                  options={[
-                    { value: 'agent', text: 'for each agent' },
-                    { value: 'tree', text: 'for all agents together' },
-                  ]}
-                  onValue={(noProgressScope) => onText({ ...text, noProgressScope })}
-                />
+                <span className="w-44">
+                  <Choice
+                    label="New text is counted for"
+                    value={text.noProgressScope}
+                    options={[
+                      { value: 'agent', text: 'for each agent' },
+                      { value: 'tree', text: 'for all agents together' },
+                    ]}
+                    onValue={(noProgressScope) => onText({ ...text, noProgressScope })}
+                  />
+                </span>
               ) : null}
             </>
           ) : (

@@ -36,6 +36,10 @@ export function TaskModel({ id, value, scripts, models, isWrong, onValue }: Task
         >
           {value === '' ? (
             <span className="text-ink-3">Choose a model</span>
+          ) : value.startsWith('script:') ? (
+            <span className="min-w-0 truncate text-ink" title={value}>
+              {value}
+            </span>
           ) : (
             <ModelName name={value} className="max-w-2/3" />
           )}

@@ -1,7 +1,7 @@
 /** What the parts of a task mean, in a few words beside them, and what it may take at most. */
 import type { AgentTask, ClassBudget, McpServer, ToolSet } from '../../../shared/contract/agents.ts';
 import { exactDollars, nanoDollars } from '../../../shared/contract/costs.ts';
-import { byteSize, count, counted } from '../../format/numbers.ts';
+import { count, counted } from '../../format/numbers.ts';
 import type { GuardKey, LimitKey, TaskText } from './task-text.ts';
 import { limitOf, limitText } from './task-text.ts';
 
@@ -63,7 +63,7 @@ function amountWord(key: LimitKey, value: number): string {
     case 'descendants':
       return counted(value, 'agent');
     case 'outputBytes':
-      return byteSize(value);
+      return counted(value, 'byte');
   }
 }
 
@@ -96,7 +96,7 @@ export function costWords({ limits, governed, rounds }: AgentTask, model: string
     open.length === 0
       ? ''
       : `${words.length > 0 ? ', and ' : ''}no limit on ${list(open.map((key) => openWords[key] ?? key))}`;
-  const of = model.startsWith('script:') ? ' Scripted model, virtual time: no tokens of a real model.' : '';
+  const of = model.startsWith('script:') ? ' Scripted model: no tokens of a real one.' : '';
   return `${words.length > 0 ? `At most ${words.join(', ')}` : ''}${words.length > 0 ? without : capital(without)}.${of}`;
 }
 

@@ -142,6 +142,7 @@ test('empty is unlimited and 0 is nothing, and the words say so', () => {
   expect(limitWord('tokens', '0')).toBe('nothing is allowed');
   expect(limitWord('nanoDollars', '2')).toBe('$2.00');
   expect(limitWord('wallClockMs', '300')).toBe('300 s');
+  expect(limitWord('outputBytes', '16000')).toBe('16,000 bytes');
   expect(limitWord('calls', 'many')).toBe('');
 });
 
@@ -228,7 +229,7 @@ test('what it may take at most', () => {
   expect(words({ governed: false })).toBe(
     'No limits: everything is let through and only counted, up to 40 rounds of an agent.',
   );
-  expect(costWords(taskOf(text), 'script:carrier')).toContain('Scripted model, virtual time');
+  expect(costWords(taskOf(text), 'script:carrier')).toContain('Scripted model: no tokens of a real one.');
 });
 
 test('a proposal is told with what it is made from, and taken into the boxes', () => {
