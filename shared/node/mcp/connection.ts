@@ -198,5 +198,6 @@ function wordsOf(error: unknown, timeoutMs: number): string {
   if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) return `no answer within ${timeoutMs} ms`;
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
-  return `${error.message.replace(/^MCP error -?\d+: /, '')}${cause}`;
+  // Addresses may hold a password.
+  return `${error.message.replace(/^MCP error -?\d+: /, '')}${cause}`.replace(/\/\/[^\s/@]*@/g, '//');
 }

@@ -57,7 +57,7 @@ export function gatewayName(server: string, tool: string): string {
 }
 
 const NAME_MAX = 64;
-const SERVER_NAME_MAX = 24;
+const SERVER_NAME_MAX = 32;
 const DESCRIPTION_MAX = 2_000;
 const SCHEMA_TEXT_MAX = 600;
 const SCHEMA_BYTES_MAX = 32_000;

@@ -158,6 +158,7 @@ describe('servers in a run', () => {
       },
     );
     expect(view.run).toMatchObject({ state: 'cancelled', openLeases: 0 });
+    expect(readFileSync(file, 'utf8')).toContain('notifications/cancelled');
     expect(processesWith(mark)).toEqual([]);
   });
 

@@ -124,6 +124,7 @@ describe('HTTP that goes wrong', () => {
         redirect: url(`${odd}/redirect`),
         endless: url(`${odd}/endless`),
         stream: url(`${odd}/stream`),
+        password: url('http://someone:hunter2@127.0.0.1/'),
       },
       8_000,
     );
@@ -136,7 +137,9 @@ describe('HTTP that goes wrong', () => {
       'redirect',
       'endless',
       'stream',
+      'password',
     ]);
+    expect(problems.join()).not.toContain('hunter2');
     expect(problems[0]).toContain('ECONNREFUSED');
     expect(problems[1]).toContain('url is no http or https address');
     expect(problems[2]).toContain('content type');
