@@ -1,8 +1,8 @@
 /** A task as YAML for the command line. Every text is either plain, a block or in JSON's quotes, which YAML reads alike. */
-import { agentTaskSchema } from '../../../shared/contract/agents.ts';
+import { DEFAULT_GUARDS, agentTaskSchema } from '../../../shared/contract/agents.ts';
 import type { AgentTask } from '../../../shared/contract/agents.ts';
 
-/** What stands at its usual value is left out, so that the file says what is special about the task. */
+/** Limits stand in the file as they are in the task. Of the rest only what is not as usual, so that the file says what is special. */
 export function taskYaml(task: AgentTask): string {
   const usual = agentTaskSchema.parse({ prompt: task.prompt, model: '-' }) as Record<string, unknown>;
   const lines = ['kind: agent', `name: ${textYaml(task.name)}`];
@@ -10,9 +10,16 @@ export function taskYaml(task: AgentTask): string {
     if (value === undefined || key === 'kind' || key === 'name') continue;
     if (key !== 'prompt' && JSON.stringify(value) === JSON.stringify(usual[key])) continue;
     if (key === 'prompt') lines.push(promptYaml(task.prompt));
+    else if (key === 'guards') lines.push(...guardsYaml(task.guards));
     else lines.push(...fieldYaml(key, value, ''));
   }
   return `${lines.join('\n')}\n`;
+}
+
+function guardsYaml(guards: AgentTask['guards']): string[] {
+  const usual: Readonly<Record<string, unknown>> = DEFAULT_GUARDS;
+  const special = Object.entries(guards).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(usual[key]));
+  return special.length === 0 ? [] : fieldYaml('guards', Object.fromEntries(special), '');
 }
 
 function fieldYaml(key: string, value: unknown, indent: string): string[] {
@@ -37,7 +44,7 @@ function isBlockSafe(text: string): boolean {
 }
 
 /** Words that YAML reads as something else than a text are never plain. */
-const PLAIN = /^[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9_./-]+)*$/;
+const PLAIN = /^[A-Za-z][\w./-]*(?::[\w./-]+)*(?: [\w./-]+)*$/;
 const RESERVED = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
 const textYaml = (text: string): string =>

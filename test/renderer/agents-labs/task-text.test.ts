@@ -44,7 +44,9 @@ const anyText = fc
 const anyTask: fc.Arbitrary<AgentTask> = fc
   .record({
     prompt: anyText,
-    name: anyText.map((words) => words.trim().slice(0, 150).trim() || 'x'),
+    name: fc
+      .oneof(anyText, fc.constantFrom('a:b', 'a: b', 'a b:', 'x #y', 'x:1 2:3', 'Off', 'a:'))
+      .map((words) => words.trim().slice(0, 150).trim() || 'x'),
     model: fc.constantFrom('script:carrier', 'llama3.2:3b', 'hf.co/a/b:Q4_K_M', 'no', '~'),
     tools: fc.uniqueArray(fc.constantFrom(...toolSets)),
     numCtx: fc.option(fc.integer({ min: 1, max: 10_000_000 })),
@@ -122,7 +124,9 @@ describe('any task', () => {
   test('comes back from its YAML as it went in', () => {
     fc.assert(
       fc.property(anyTask, (task) => {
-        expect(agentTaskSchema.parse(parse(taskYaml(task)))).toEqual(task);
+        const read = agentTaskSchema.parse(parse(taskYaml(task)));
+        expect(full(read)).toEqual(full(task));
+        expect(read.limits).toEqual(task.limits);
       }),
       { numRuns: 500 },
     );
@@ -252,17 +256,27 @@ test('a proposal is told with what it is made from, and taken into the boxes', (
 });
 
 test('the YAML says what is special and leaves the usual out', () => {
-  expect(taskYaml(makeTask({ prompt: 'Read the list.\nThen stop.', limits: { calls: 9 } }))).toBe(
+  expect(
+    taskYaml(
+      makeTask({
+        prompt: 'Read the list.\nThen stop.',
+        limits: { calls: 9 },
+        guards: { ladder: 'warn-block-stop', cycles: null },
+      }),
+    ),
+  ).toBe(
     [
       'kind: agent',
       'name: agent run',
       'prompt: |-',
       '  Read the list.',
       '  Then stop.',
-      'model: "script:carrier"',
+      'model: script:carrier',
       'tools: ["carrier"]',
       'limits:',
       '  calls: 9',
+      'guards:',
+      '  cycles: null',
       '',
     ].join('\n'),
   );
