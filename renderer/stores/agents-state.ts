@@ -113,17 +113,20 @@ export function watchRun(agents: AgentsSlice, id: AgentRunId): AgentsSlice {
   return { ...agents, details: bounded(details, AGENT_DETAILS_MAX) };
 }
 
-/** `asked`: as the run stood here when the view was asked for. What events changed meanwhile is younger and stays. */
-export function applyAgentView(agents: AgentsSlice, view: AgentRunView, asked: AgentDetail): AgentsSlice {
+/** `before`: the slice as it stood when the view was asked for. What events changed meanwhile is younger and stays. */
+export function applyAgentView(agents: AgentsSlice, view: AgentRunView, before: AgentsSlice): AgentsSlice {
   const here = agents.details.get(view.run.id);
   if (here === undefined) return agents;
   const runs = new Map(agents.runs);
-  const known = runs.get(view.run.id);
-  if (known === undefined || known.nowMs <= view.run.nowMs || view.run.state !== 'running')
-    moveLast(runs, view.run.id, view.run, AGENT_RUNS_MAX);
-  const laid = <Value>(values: readonly (readonly [string, Value])[], now: Values<Value>, before: Values<Value>) => {
+  const asked = before.details.get(view.run.id) ?? emptyDetail;
+  // What an event told of the run meanwhile is younger: one that has ended does not run again.
+  if (agents.runs.get(view.run.id) === before.runs.get(view.run.id)) {
+    if (runs.has(view.run.id)) runs.set(view.run.id, view.run);
+    else moveLast(runs, view.run.id, view.run, AGENT_RUNS_MAX);
+  }
+  const laid = <Value>(values: readonly (readonly [string, Value])[], now: Values<Value>, old: Values<Value>) => {
     const map = new Map(values);
-    for (const [key, value] of now) if (before.get(key) !== value) map.set(key, value);
+    for (const [key, value] of now) if (old.get(key) !== value) map.set(key, value);
     return map;
   };
   const trips = [...view.trips, ...here.trips.slice(asked.trips.length).filter((trip) => !hasTrip(view.trips, trip))];

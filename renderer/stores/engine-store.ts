@@ -10,7 +10,7 @@ import type { Balance } from '../../shared/contract/ledger.ts';
 import type { RequestResult } from '../../shared/contract/requests.ts';
 import type { Result } from '../../shared/contract/denials.ts';
 import type { Frame, Transport } from '../transport/transport.ts';
-import { applyAgentList, applyAgentView, emptyDetail, forgetRun, refuseAgentView, watchRun } from './agents-state.ts';
+import { applyAgentList, applyAgentView, forgetRun, refuseAgentView, watchRun } from './agents-state.ts';
 import { applyConnection, applyFrame, applyRun, applySnapshot } from './apply-frame.ts';
 import { emptyEngineState } from './engine-state.ts';
 import type { EngineState, Notice } from './engine-state.ts';
@@ -126,7 +126,7 @@ export function createEngineClient(transport: Transport, scheduler: FrameSchedul
     },
     loadAgentRun: async (runId) => {
       store.setState({ agents: watchRun(store.getState().agents, runId) });
-      const asked = store.getState().agents.details.get(runId) ?? emptyDetail;
+      const asked = store.getState().agents;
       const answer = await transport.request('agent.get', { runId });
       if (stopped) return answer;
       const { agents } = store.getState();

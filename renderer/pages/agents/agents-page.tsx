@@ -61,9 +61,10 @@ export function AgentsPage() {
   );
   const stop = useCallback(
     (nodeId: string | null): void => {
-      if (run !== null) act(stopAgentRun(client, run.id, nodeId));
+      // Never held back by something else that is under way.
+      if (run !== null) void stopAgentRun(client, run.id, nodeId);
     },
-    [act, client, run],
+    [client, run],
   );
   const running = run?.state === 'running';
   const startOrStop = useCallback((): void => {

@@ -197,9 +197,13 @@ function objectOf(json: string): Record<string, unknown> | null {
 
 /** On whole characters, with a sign that more was there. */
 export function clip(text: string, charactersMax: number): string {
-  if (text.length <= charactersMax) return text;
-  const characters = [...text.slice(0, charactersMax * 2)];
-  return characters.length <= charactersMax ? text : `${characters.slice(0, charactersMax - 1).join('')}…`;
+  if (text.length <= charactersMax) return text.toWellFormed();
+  // A character takes at most two units: this many hold all that can be shown, and one more.
+  const start = text.slice(0, charactersMax * 2 + 2).toWellFormed();
+  const characters = [...start];
+  return characters.length <= charactersMax && start.length === text.length
+    ? start
+    : `${characters.slice(0, charactersMax - 1).join('')}…`;
 }
 
 /** Names of agents begin alike: where room is short, their end tells them apart. */

@@ -33,6 +33,7 @@ export async function farmRun(change: Partial<AgentTaskInput> = {}): Promise<Age
       wordRefusal: ({ words }) => words.padEnd(80).slice(0, 80),
       wordPartial: () => 'p'.repeat(1_200),
       approve: async () => true,
+      raise: async () => false,
       blobs: { put: async ({ head }) => sha256(head).slice(0, 16), read: async () => null },
       model: farmReader(time.sleep),
       tools: linkFarmTools(time.sleep),
