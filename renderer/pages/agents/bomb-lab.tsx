@@ -1,10 +1,11 @@
 /** The six shapes and the link farm, each really run without and with the ledger. A section of the width it is given. */
 import { Play, Square } from 'lucide-react';
-import { useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { Denial } from '../../../shared/contract/denials.ts';
 import { Button } from '../../components/button.tsx';
 import { SimulatedTag } from '../../components/chip.tsx';
 import { aboutDuration } from '../../format/numbers.ts';
+import { useAction } from '../../frame/shortcuts.ts';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
 import { expectedMs, labShapes, newestBombs } from './bomb-model.ts';
 import type { ShapeWords } from './bomb-model.ts';
@@ -23,6 +24,11 @@ export function BombLab({ onOpenRun }: { onOpenRun(runId: string): void }) {
   const takesMs = (words: ShapeWords): number => runs.tookMs[words.shape] ?? expectedMs(words, timeScale);
   const allMs = labShapes.reduce((sum, words) => sum + takesMs(words), 0);
   const running = labShapes.find(({ shape }) => newest.get(shape)?.state === 'running');
+  const canRunAll = !isBusy && running === undefined;
+  const startOrStop = useCallback((): void => {
+    void (canRunAll ? runAllBombs(client) : stopAllBombs(client));
+  }, [client, canRunAll]);
+  useAction('start-or-stop', startOrStop);
   return (
     <section aria-label="Tool bombs" className="flex min-h-0 min-w-0 flex-1 flex-col">
       <div className="flex min-h-12 flex-none flex-wrap items-center gap-x-3 gap-y-1 border-b px-6 py-2">
@@ -42,12 +48,7 @@ export function BombLab({ onOpenRun }: { onOpenRun(runId: string): void }) {
             Stop all
           </Button>
         ) : (
-          <Button
-            look="primary"
-            icon={Play}
-            disabled={isBusy || running !== undefined}
-            onClick={() => void runAllBombs(client)}
-          >
+          <Button look="primary" icon={Play} disabled={!canRunAll} onClick={() => void runAllBombs(client)}>
             Run all
           </Button>
         )}

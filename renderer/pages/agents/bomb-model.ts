@@ -101,10 +101,20 @@ export interface SideFigures {
 export function figuresOf(bomb: Bomb, side: BombSide): SideFigures {
   const { count: first, secondCount } = bomb[side];
   const { unit, secondUnit } = bomb;
-  if (secondCount === null || secondUnit === null) return { figure: number(first), unit, second: null };
+  if (secondCount === null || secondUnit === null)
+    return { figure: number(first), unit: unitOf(first, unit), second: null };
   if (isPair(bomb))
-    return { figure: `${number(secondCount)} / ${number(first)}`, unit: `${secondUnit} / ${unit}`, second: null };
-  return { figure: number(first), unit, second: `${number(secondCount)} ${secondUnit}` };
+    return { figure: `${number(secondCount)} / ${number(first)}`, unit: 'model / tool calls', second: null };
+  return {
+    figure: number(first),
+    unit: unitOf(first, unit),
+    second: `${number(secondCount)} ${unitOf(secondCount, secondUnit)}`,
+  };
+}
+
+/** `1 tool call`, `2 tool calls that ran` */
+function unitOf(value: number, unit: string): string {
+  return value === 1 ? unit.replace(/\b(agent|attempt|byte|call|delegation|job|token)s\b/, '$1') : unit;
 }
 
 const isPair = ({ unit, secondUnit }: Bomb): boolean => unit === 'tool calls' && secondUnit === 'model calls';

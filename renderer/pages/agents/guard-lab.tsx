@@ -32,7 +32,7 @@ export function GuardLab() {
           <CallBox title="First call" call={draft.first} onCall={(first) => useGuardDraft.setState({ first })} />
           <CallBox title="Second call" call={draft.second} onCall={(second) => useGuardDraft.setState({ second })} />
         </div>
-        <div className="border-b px-6 pt-2 pb-3">
+        <div className="border-b px-6 pt-2 pb-3" data-presents={draft.ignored === '' ? 'no' : undefined}>
           <Field
             label="Ignored fields, separated by commas"
             help="Top-level fields of the arguments that say nothing about what is asked, such as cursors. A task sets them for each tool."
@@ -88,17 +88,19 @@ function CallBox({ title, call, onCall }: CallBoxProps) {
           <Area id={id} value={call.args} rows={2} placeholder="{}" onValue={(args) => onCall({ ...call, args })} />
         )}
       </Field>
-      <Field label="Result" help="What came back. Empty: only the calls are compared, not their states.">
-        {({ id }) => (
-          <Area
-            id={id}
-            value={call.result}
-            rows={2}
-            placeholder="none"
-            onValue={(result) => onCall({ ...call, result })}
-          />
-        )}
-      </Field>
+      <div data-presents={call.result === '' ? 'no' : undefined}>
+        <Field label="Result" help="What came back. Empty: only the calls are compared, not their states.">
+          {({ id }) => (
+            <Area
+              id={id}
+              value={call.result}
+              rows={2}
+              placeholder="none"
+              onValue={(result) => onCall({ ...call, result })}
+            />
+          )}
+        </Field>
+      </div>
     </fieldset>
   );
 }

@@ -12,6 +12,7 @@ import {
   newestBombs,
   scaleMax,
 } from '../../../renderer/pages/agents/bomb-model.ts';
+import { runAction } from '../../../renderer/frame/shortcuts.ts';
 import { firstBombRuns, useBombRuns } from '../../../renderer/pages/agents/bomb-store.ts';
 import type { Script } from '../support/fake-transport.ts';
 import { drawPart, makeBomb } from './draw.tsx';
@@ -57,7 +58,7 @@ test('a shape is run where its button is, grows with events, and ends in both fi
   await waitFor(() => expect(side('Loop', 'Without the ledger')).toContain('12 / 11'));
   expect(side('Loop', 'With the ledger')).toContain('3 / 3');
   act(() => drawn.transport.emit({ type: 'bomb-changed', bomb: makeBomb() }));
-  await waitFor(() => expect(side('Loop', 'Without the ledger')).toContain('41 / 40model calls / tool calls'));
+  await waitFor(() => expect(side('Loop', 'Without the ledger')).toContain('41 / 40model / tool calls'));
   expect(row('Loop').getByRole('status').textContent).toBe('41 model and 40 tool calls become 3 and 3.');
   const scales = row('Loop')
     .getAllByRole('img')
@@ -118,6 +119,18 @@ describe('run all', () => {
     expect(started.map(({ shape }) => shape)).toEqual(labShapes.map(({ shape }) => shape));
   });
 
+  test('the space bar starts all and stops what runs', async () => {
+    const drawn = await lab(script);
+    act(() => void runAction('start-or-stop'));
+    await row('Loop').findByRole('button', { name: 'Stop' });
+    act(() => void runAction('start-or-stop'));
+    await waitFor(() => expect(asked(drawn, 'bomb.cancel')).toEqual([{ id: 'bomb_loop' }]));
+    const [bomb] = started;
+    if (bomb !== undefined)
+      act(() => drawn.transport.emit({ type: 'bomb-changed', bomb: { ...bomb, state: 'cancelled' } }));
+    await screen.findByRole('button', { name: 'Run all' });
+  });
+
   test('stopping one of them stops the rest', async () => {
     const drawn = await lab(script);
     fireEvent.click(screen.getByRole('button', { name: 'Run all' }));
@@ -163,5 +176,7 @@ test('words: of the newest, on a scale in steps, and nothing is said of a bomb t
   expect(becameWord(makeBomb({ state: 'failed' }))).toBeNull();
   const fanOut = makeBomb({ counts: [500, 8, 0, 492], unit: 'calls that ran', secondUnit: 'calls not run' });
   expect(figuresOf(fanOut, 'with')).toEqual({ figure: '8', unit: 'calls that ran', second: '492 calls not run' });
+  const storm = makeBomb({ counts: [27, 1, 3, 1], unit: 'attempts at the server', secondUnit: 'tool calls' });
+  expect(figuresOf(storm, 'with')).toEqual({ figure: '1', unit: 'attempt at the server', second: '1 tool call' });
   expect(becameWord(fanOut)).toBe('500 calls that ran become 8, 63 times fewer.');
 });
