@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { McpServer } from '../../contract/agents.ts';
 import { type Result, denied, ok } from '../../contract/denials.ts';
 import { createLines } from './lines.ts';
-import { withoutNetwork } from './no-network.ts';
+import { isProgram, withParent, withoutNetwork } from './launch.ts';
 import { type ProcessFamily, familyOf } from './process-family.ts';
 
 export type LocalServer = Extract<McpServer, { command: string }>;
@@ -60,8 +60,14 @@ export async function startChild(server: LocalServer, ports: ChildPorts): Promis
   if (server.cwd !== undefined && !(await isFolder(server.cwd))) {
     return denied('bad-input', `There is no folder ${server.cwd}.`, { field: 'cwd', next: 'Give one that is there.' });
   }
-  const [command = '', ...args] = [...before, server.command, ...server.args];
-  const spawned = await spawnOne(command, args, { cwd, env: { ...basicEnvironment(), ...server.env } });
+  const env = { ...basicEnvironment(), ...server.env };
+  const wrap = [...before, ...(await withParent())];
+  if (wrap.length > 0 && !(await isProgram(server.command, { path: env['PATH'] ?? '', cwd }))) {
+    await cleanUp();
+    return noProgram(server.command);
+  }
+  const [command = '', ...args] = [...wrap, server.command, ...server.args];
+  const spawned = await spawnOne(command, args, { cwd, env });
   if (!spawned.ok) {
     await cleanUp();
     return spawned;
@@ -201,18 +207,19 @@ function spawnOne(
 
 function notStarted(command: string, error: unknown): Result<never> {
   const code = error instanceof Error && 'code' in error ? error.code : null;
-  if (code === 'ENOENT') {
-    return denied('not-found', `There is no program ${command}.`, {
-      field: 'command',
-      next: 'Install it, or give its whole path.',
-    });
-  }
+  if (code === 'ENOENT') return noProgram(command);
   const reason = error instanceof Error ? error.message : String(error);
   return denied('not-allowed', `${command} could not be started: ${reason}.`, {
     field: 'command',
     next: 'Look at the command and its rights.',
   });
 }
+
+const noProgram = (command: string): Result<never> =>
+  denied('not-found', `There is no program ${command}.`, {
+    field: 'command',
+    next: 'Install it, or give its whole path.',
+  });
 
 /** Where programs are, who runs them and in which language; nothing else of this process is handed on. */
 function basicEnvironment(): Record<string, string> {

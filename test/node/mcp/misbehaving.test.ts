@@ -1,15 +1,17 @@
 /** Servers that do what servers must not do. Each is a real process; whatever it does, the others work and nothing is left of it. */
-import { existsSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createBreakers } from '../../../shared/engine/gateway/breaker.ts';
 import { createBudgetTree } from '../../../shared/engine/budget-tree/tree.ts';
 import { runAttempts } from '../../../shared/engine/gateway/attempts.ts';
 import { never } from '../../../shared/engine/cancel.ts';
 import { DEFAULT_LIMITS } from '../../../shared/contract/agents.ts';
-import { withoutNetwork } from '../../../shared/node/mcp/no-network.ts';
+import { isProgram, withParent, withoutNetwork } from '../../../shared/node/mcp/launch.ts';
 import {
   connected,
   createCancel,
@@ -21,6 +23,8 @@ import {
   processesWith,
   until,
 } from './servers.ts';
+
+const hostFile = fileURLToPath(new URL('./children/host.ts', import.meta.url));
 
 describe('a start that fails is a problem, and the others work', () => {
   test('one that never says a word, one that is no program, one that is no folder', async () => {
@@ -234,6 +238,33 @@ describe('processes', () => {
       expect(problems).toEqual([expect.stringContaining('this machine cannot take it away')]);
       expect(tools).toHaveLength(1);
     } else expect(await reach('shut.go')).toMatch(/ENETUNREACH|ECONNREFUSED|EADDRNOTAVAIL/);
+  });
+});
+
+describe('where there is what ends a child with its parent', () => {
+  test('a server that does not listen is gone when we are killed', async () => {
+    const mark = freshMark();
+    const host = spawn(process.execPath, [hostFile, join(freshFolder(), 'seen'), mark], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = new Promise((resolve) => host.once('exit', resolve));
+    await new Promise((resolve) => host.stdout.once('data', resolve));
+    const [server] = processesWith(mark).filter((line) => line.includes(' ignores-sigterm-alone '));
+    expect(server).toBeDefined();
+    host.kill('SIGKILL');
+    await ended;
+    if ((await withParent()).length > 0) await until(() => processesWith(mark).length === 0);
+    else for (const line of processesWith(mark)) process.kill(Number.parseInt(line, 10), 'SIGKILL');
+  });
+
+  test('a program is looked for where it will be', async () => {
+    const about = { path: process.env['PATH'] ?? '', cwd: freshFolder() };
+    writeFileSync(join(about.cwd, 'own'), '', { mode: 0o755 });
+    writeFileSync(join(about.cwd, 'text'), '', { mode: 0o644 });
+    const found = await Promise.all(
+      ['sh', process.execPath, './own', './text', '/', 'own', '/no/such'].map((one) => isProgram(one, about)),
+    );
+    expect(found).toEqual([true, true, true, false, false, false, false]);
   });
 });
 

@@ -34,6 +34,11 @@ const kinds: Record<string, () => void> = {
     stayOn();
     behave(one((id, _params, wire) => wire.result(id, text(String(child.pid)))));
   },
+  'ignores-sigterm-alone': () => {
+    process.on('SIGTERM', () => undefined);
+    stayOn();
+    behave(one((id, _params, wire) => wire.result(id, text('on'))));
+  },
   'eats-memory': () => {
     const held: Buffer[] = [];
     behave(one(() => setInterval(() => held.push(Buffer.alloc(16 * 1024 ** 2, 1)), 20)));
