@@ -267,6 +267,6 @@ function secondsText(valueMs: number): string {
 function msOfSeconds(typed: string): number | null {
   const bare = typed.trim().replace(/,(?=\d{3}(?:\D|$))/gu, '');
   if (bare === '') return null;
-  const match = /^(\d{1,12})(?:\.(\d{1,3}))?$/u.exec(bare);
+  const match = /^(\d{1,13})(?:\.(\d{1,3}))?$/u.exec(bare);
   return match === null ? Number.NaN : Number(match[1]) * 1_000 + Number((match[2] ?? '').padEnd(3, '0'));
 }
