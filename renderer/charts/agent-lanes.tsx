@@ -84,6 +84,7 @@ export function AgentLanes(props: AgentLanesProps) {
         {focused === null ? '' : props.nameOf(focused)}
       </p>
       {model.lanesLeftOut > 0 ? props.overflow : null}
+      {model.height > height ? <StickyAxis model={model} width={width} timeOf={props.timeOf} /> : null}
     </div>
   );
 }
@@ -109,18 +110,35 @@ function Grid({ model, width, timeOf }: { model: LanesModel; width: number; time
       {model.ticks.map(({ x, atMs }, index) => (
         <g key={atMs}>
           <path d={`M${x} 14V${foot}`} stroke="var(--line)" />
-          <text
-            x={x}
-            y={foot + 14}
-            fontSize="11"
-            fill="var(--ink-3)"
-            textAnchor={index === 0 ? 'start' : x > width - 24 ? 'end' : 'middle'}
-          >
-            {timeOf(atMs)}
-          </text>
+          <Tick x={x} y={foot + 14} first={index === 0} width={width} text={timeOf(atMs)} />
         </g>
       ))}
     </g>
+  );
+}
+
+function Tick({ x, y, first, width, text }: { x: number; y: number; first: boolean; width: number; text: string }) {
+  return (
+    <text
+      x={x}
+      y={y}
+      fontSize="11"
+      fill="var(--ink-3)"
+      textAnchor={first ? 'start' : x > width - 24 ? 'end' : 'middle'}
+    >
+      {text}
+    </text>
+  );
+}
+
+/** Where lanes scroll, their axis stays in view. */
+function StickyAxis({ model, width, timeOf }: { model: LanesModel; width: number; timeOf: (atMs: number) => string }) {
+  return (
+    <svg width={width} height={20} aria-hidden="true" className="sticky bottom-0 block border-t bg-page">
+      {model.ticks.map(({ x, atMs }, index) => (
+        <Tick key={atMs} x={x} y={14} first={index === 0} width={width} text={timeOf(atMs)} />
+      ))}
+    </svg>
   );
 }
 

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { useShallow } from 'zustand/react/shallow';
 import { Button } from '../components/button.tsx';
 import { ModelName } from '../components/model-name.tsx';
-import { byteSize, count, hostOf } from '../format/numbers.ts';
+import { byteSize, count, counted, hostOf } from '../format/numbers.ts';
 import { heldTokens } from '../stores/ledger-state.ts';
 import { useClient, useEngine } from '../stores/engine-context.ts';
 
@@ -107,6 +107,9 @@ function RunningPart() {
     useShallow((state) => [...state.calls.values()].filter((live) => live.closed === null && !live.vanished)),
   );
   const runs = useEngine(useShallow((state) => [...state.runs.values()].filter((run) => run.state === 'running')));
+  const agentRuns = useEngine(
+    useShallow((state) => [...state.agents.runs.values()].filter((run) => run.state === 'running')),
+  );
   const single = calls.filter((live) => live.call.runId === null);
   return (
     <Popover.Root>
@@ -115,18 +118,26 @@ function RunningPart() {
           type="button"
           className="flex flex-none items-center gap-2 border-r px-4 -outline-offset-2 hover:bg-pick"
         >
-          {count(calls.length)} running
+          {count(calls.length + agentRuns.length)} running
         </button>
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Content side="top" align="start" collisionPadding={8} className="menu w-96 py-1">
-          {runs.length + single.length === 0 ? <p className="px-4 py-2">Nothing runs.</p> : null}
+          {runs.length + single.length + agentRuns.length === 0 ? <p className="px-4 py-2">Nothing runs.</p> : null}
           {runs.map((run) => (
             <RunningLine
               key={run.id}
               text={run.name}
               note={`${count(run.cellsDone)} of ${count(run.cellsTotal)} cells`}
               onStop={() => void client.request('run.cancel', { runId: run.id })}
+            />
+          ))}
+          {agentRuns.map((run) => (
+            <RunningLine
+              key={run.id}
+              text={run.task.name}
+              note={`${counted(run.totals.toolCalls, 'call')}, ${counted(run.totals.agents, 'agent')}`}
+              onStop={() => void client.request('agent.cancel', { runId: run.id, nodeId: null })}
             />
           ))}
           {single.map((live) => (

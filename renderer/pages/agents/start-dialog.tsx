@@ -25,8 +25,7 @@ export function StartDialog({ open, task, busy, onStart, onClose }: StartDialogP
 function Content({ task, busy, onStart }: Pick<StartDialogProps, 'task' | 'busy' | 'onStart'>) {
   const presets = usePresets();
   const [chosen, setChosen] = useState<AgentTaskInput | null>(task);
-  const [form, setForm] = useState(task !== null);
-  const showForm = form || presets.length === 0;
+  const [showForm, setForm] = useState(true);
   return (
     <div className="flex min-h-0 flex-1 flex-col overflow-auto">
       <div role="radiogroup" aria-label="What to run" className="flex flex-none items-center gap-1 border-b px-4 py-2">
