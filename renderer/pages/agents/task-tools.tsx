@@ -127,11 +127,11 @@ function InventoryTable({ inventory }: { readonly inventory: Inventory }) {
       <table aria-label="Tools of the task" className="w-full table-fixed text-table">
         <thead>
           <tr className="bg-sunk text-left text-ink-3 [&>th]:px-2 [&>th]:py-1 [&>th]:font-normal">
-            <th className="w-[26%]">tool</th>
-            <th className="w-[16%]">from</th>
-            <th className="w-[13%] text-right">worst price</th>
-            <th className="w-[11%] text-right">usual time</th>
-            <th className="w-[11%] text-right">usual size</th>
+            <th className="w-[32%]">tool</th>
+            <th className="w-[15%]">from</th>
+            <th className="w-[11%] text-right">worst price</th>
+            <th className="w-[10%] text-right">usual time</th>
+            <th className="w-[10%] text-right">usual size</th>
             <th>what to know</th>
           </tr>
         </thead>
@@ -154,8 +154,8 @@ function ToolRow({ tool }: { readonly tool: ToolInventory[number] }) {
     tool.attemptsMax > 1 ? ([`${tool.attemptsMax} tries`, 'Each try is paid.'] as const) : null,
   ].filter((tag) => tag !== null);
   return (
-    <tr className="border-b [&>td]:truncate [&>td]:px-2 [&>td]:py-1">
-      <td className="mono text-ink" title={tool.description}>
+    <tr className="h-7 border-b [&>td]:truncate [&>td]:px-2 [&>td]:py-1">
+      <td className="mono text-ink" title={`${tool.name}: ${tool.description}`}>
         {tool.name}
       </td>
       <td>{tool.source}</td>
