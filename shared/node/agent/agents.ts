@@ -192,6 +192,7 @@ export function createAgents(options: AgentsOptions): Agents {
       await found.value.close();
       return closingDown();
     }
+    for (const text of found.value.problems) emit({ type: 'notice-raised', level: 'warning', text, next: null });
     const tools = found.value.tools.map((tool) => withRule(tool, task.toolRules[tool.spec.name]));
     const frames = createFrames(() => tellRun(runId));
     let started: RunningAgents | null = null;

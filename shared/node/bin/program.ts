@@ -29,6 +29,7 @@ const commands = {
   explain: async (): Promise<Register> => (await import('./commands/explain.ts')).registerExplain,
   simulator: async (): Promise<Register> => (await import('./commands/simulator.ts')).registerSimulator,
   ledger: async (): Promise<Register> => (await import('./commands/ledger.ts')).registerLedger,
+  agent: async (): Promise<Register> => (await import('./commands/agent.ts')).registerAgent,
   web: async (): Promise<Register> => (await import('./commands/web.ts')).registerWeb,
   mcp: async (): Promise<Register> => (await import('./commands/mcp.ts')).registerMcp,
   doctor: async (): Promise<Register> => (await import('./commands/doctor.ts')).registerDoctor,
