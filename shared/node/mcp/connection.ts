@@ -36,9 +36,10 @@ export interface ConnectAbout {
 
 export const TOOLS_MAX = 200;
 const PAGES_MAX = 50;
+/** One after another, without a call that came to a result. */
 const RESTARTS_MAX = 3;
-/** The gateway has the time limit of a call; this one only is there because the library wants one. */
-const CALL_MS = 2_000_000_000;
+/** The gateway has the time limit of a call. This one is above all that it can be, for a run whose clock stands while it waits. */
+const CALL_MS = 3_660_000;
 
 interface Open {
   readonly client: Client;
@@ -96,6 +97,7 @@ export async function connect(server: McpServer, about: ConnectAbout): Promise<R
         const params = { name, arguments: args as Record<string, unknown> };
         const options = { signal, timeout: CALL_MS };
         const result = await used.client.request({ method: 'tools/call', params }, anyResult, options);
+        restarts = 0;
         return { kind: 'result', result };
       } catch (error) {
         return failureOf(error, used, signal);
@@ -180,22 +182,29 @@ function failureOf(error: unknown, used: Open, signal: AbortSignal): CallEnd {
   if (signal.aborted) return { kind: 'failed', words: 'it was stopped', retryable: false };
   const ended = used.carrier.whyEnded();
   if (ended !== null) return { kind: 'failed', words: `the server is gone: ${lineOf(ended)}`, retryable: true };
-  const isLostNow = used.isOver || (error instanceof McpError && error.code === ErrorCode.ConnectionClosed);
+  const isLostNow = used.isOver || statusOf(error) === 404 || codeOf(error) === ErrorCode.ConnectionClosed;
   if (isLostNow) used.isOver = true;
   const words =
     error instanceof z.ZodError ? 'the server sent something that is no result' : wordsOf(used.fault ?? error, CALL_MS);
   return { kind: 'failed', words: lineOf(words), retryable: isLostNow || isBusy(error) };
 }
 
-/** HTTP: too many requests, or a fault of the server that may pass. */
+/** It may pass: no answer, too many requests over HTTP, a fault of the server's machine. */
 function isBusy(error: unknown): boolean {
-  if (error instanceof McpError) return false;
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'number' ? error.code : null;
-  return code === 429 || (code !== null && code >= 500) || error instanceof TypeError;
+  const status = statusOf(error) ?? 0;
+  return codeOf(error) === ErrorCode.RequestTimeout || status === 429 || status >= 500 || error instanceof TypeError;
+}
+
+const codeOf = (error: unknown): number | null => (error instanceof McpError ? error.code : null);
+
+/** Of HTTP; 404 is a session that the server does not know any more. */
+function statusOf(error: unknown): number | null {
+  if (!(error instanceof Error) || error instanceof McpError || !('code' in error)) return null;
+  return typeof error.code === 'number' ? error.code : null;
 }
 
 function wordsOf(error: unknown, timeoutMs: number): string {
-  if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) return `no answer within ${timeoutMs} ms`;
+  if (codeOf(error) === ErrorCode.RequestTimeout) return `no answer within ${timeoutMs} ms`;
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
   // Addresses may hold a password.

@@ -92,9 +92,14 @@ export function overHttp(server: Extract<McpServer, { url: string }>): Carrier {
   };
 }
 
-/** The server went away in mid-answer, or knows nothing of the session any more: the connection is of no more use. */
+/**
+ * The server is not there any more, or knows nothing of the session: the connection is of no more use. A stream that only broke
+ * off is taken up again by the library, and is not lost before that has failed.
+ */
 export const isLost = (error: Error): boolean =>
-  /reconnect|session not found|terminated|ECONNREFUSED|ECONNRESET|fetch failed/i.test(error.message);
+  /failed to reconnect|maximum reconnection|session not found|ECONNREFUSED|ECONNRESET|fetch failed/i.test(
+    error.message,
+  );
 
 export const withLastWords = (denial: Denial, words: string): string =>
   [denial.message, denial.next, words === '' ? '' : `It said: ${words}`].filter(Boolean).join(' ');

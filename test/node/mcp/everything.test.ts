@@ -19,6 +19,7 @@ import {
   json,
   packageFile,
   processesWith,
+  until,
 } from './servers.ts';
 
 describe.each(['stdio', 'streamable HTTP'])('everything server over %s', (way) => {
@@ -159,6 +160,45 @@ describe('HTTP that goes wrong', () => {
     expect(await call('e.echo', { message: 'gone' })).toMatchObject({ failed: true, retryable: true });
     await startEverything(port, mark);
     expect((await call('e.echo', { message: 'back' })).text.head).toBe('Echo: back');
+  });
+
+  test('a stream that breaks off is taken up again; a session that is forgotten is opened anew', async () => {
+    const open = new Set<ServerResponse>();
+    let sessions = 0;
+    let known = '';
+    const address = await listening((request, response) => {
+      if (request.method === 'GET') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
+        open.add(response);
+        return;
+      }
+      let body = '';
+      request.on('data', (part: Buffer) => (body += part.toString()));
+      request.on('end', () => {
+        const { id, method } = JSON.parse(body || '{}') as { id?: number; method?: string };
+        if (method !== 'initialize' && request.headers['mcp-session-id'] !== known)
+          return response.writeHead(404).end('who');
+        if (id === undefined) return response.writeHead(202).end();
+        if (method === 'initialize') known = `session${(sessions += 1)}`;
+        const results: Record<string, unknown> = {
+          initialize: { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'h', version: '1' } },
+          'tools/list': { tools: [{ name: 'go', inputSchema: { type: 'object' } }] },
+          'tools/call': { content: [{ type: 'text', text: known }] },
+        };
+        response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': known });
+        response.end(JSON.stringify({ jsonrpc: '2.0', id, result: results[method ?? ''] }));
+      });
+    });
+    const { call } = await connected({ h: mcpServerSchema.parse({ url: address }) });
+    await until(() => open.size === 1);
+    for (let at = 2; at <= 5; at += 1) {
+      for (const response of open) response.destroy();
+      await until(() => open.size === at);
+      expect((await call('h.go', {})).text.head).toBe('session1');
+    }
+    known = 'another';
+    expect(await call('h.go', {})).toMatchObject({ failed: true, retryable: true });
+    expect((await call('h.go', {})).text.head).toBe('session2');
   });
 });
 

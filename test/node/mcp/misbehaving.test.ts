@@ -79,6 +79,14 @@ describe('calls', () => {
     expect(after.text.head).not.toBe(before.text.head);
   });
 
+  test('one that works in between is started as often as it dies', async () => {
+    const { call } = await connected({ s: misbehaving('dies', freshMark()) });
+    for (let at = 0; at < 5; at += 1) {
+      expect((await call('s.go', { how: 'die' })).failed).toBe(true);
+      expect((await call('s.go', {})).failed).toBe(false);
+    }
+  });
+
   test('one that dies every time opens its breaker, and is not started for ever', async () => {
     const { tool } = await connected({ s: misbehaving('always-dies', freshMark()) });
     const tree = createBudgetTree('root', DEFAULT_LIMITS, {
@@ -246,6 +254,8 @@ describe('where there is what ends a child with its parent', () => {
     const mark = freshMark();
     const host = spawn(process.execPath, [hostFile, join(freshFolder(), 'seen'), mark], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      // What it cannot clean up goes with the test.
+      env: { PATH: process.env['PATH'] ?? '', TMPDIR: freshFolder() },
     });
     const ended = new Promise((resolve) => host.once('exit', resolve));
     await new Promise((resolve) => host.stdout.once('data', resolve));
