@@ -71,7 +71,7 @@ export const labShapes: readonly ShapeWords[] = [
     title: 'Link farm',
     happens: 'A site asks to be read to its last page: all shapes at once.',
     stops: 'Budgets are carved, a step runs eight calls, old text is noticed.',
-    watchMs: 75_000,
+    watchMs: 6_300,
     workMs: 2_000,
   },
 ];

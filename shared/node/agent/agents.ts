@@ -42,6 +42,8 @@ export interface Scenario {
   readonly rootName: string;
   /** null = the task's own. */
   readonly settings: RunSettings | null;
+  /** Part of the usual pace, for a script that waits very long; left out = 1. The run's own times stay what they are. */
+  readonly paceShare?: number;
   /** Figures of the scenario itself; left out = estimates. */
   readonly figures?: {
     baseTokens(prompt: string): number;
@@ -181,7 +183,8 @@ export function createAgents(options: AgentsOptions): Agents {
       if (!usable.ok) return usable;
     }
     const startMs = restored?.view.run.nowMs ?? 0;
-    const time = scenario === null ? realTime(startMs) : virtualTime(options.pace, startMs);
+    const time =
+      scenario === null ? realTime(startMs) : virtualTime(() => options.pace() * (scenario.paceShare ?? 1), startMs);
     const blobs = createBlobFolder(outputsFolder(options, runId), scenario?.figures?.handleOf);
     const found = await world.tools(task, { sleep: time.sleep, hold: time.hold, blobs });
     if (!found.ok) {

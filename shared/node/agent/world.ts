@@ -92,6 +92,8 @@ function farmScenario(task: AgentTask): Scenario {
     model: ({ sleep }) => farmReader(sleep),
     rootName: 'planner',
     settings: task.governed ? withTask(farmSettings(), task) : farmUngoverned(),
+    // Twelve times as long as the governed run: nobody wants to watch that, and both sides should end together.
+    ...(task.governed ? {} : { paceShare: 1 / 12 }),
     figures: {
       baseTokens: () => FARM_BASE_TOKENS,
       tokensOf: (_text, textBytes) => Math.ceil(textBytes / FARM_BYTES_PER_TOKEN),
