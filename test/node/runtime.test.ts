@@ -19,6 +19,7 @@ import type { Simulator, SimulatorOptions } from '../../shared/node/simulator/op
 import { openHome } from '../../shared/node/storage/home.ts';
 import { openStore } from '../../shared/node/storage/store.ts';
 import { samplePlan, sampleRun } from './storage/records.ts';
+import { askAgents } from './ask-agents.ts';
 import { askLedger } from './ask-ledger.ts';
 import { experiment, must } from './experiments/sweep-experiment.ts';
 
@@ -208,6 +209,13 @@ test('every request once, with real results', async () => {
   await askCosts(screen, ask);
 
   await askLedger({ ask, refused: screen.refused, call: screen.call });
+  await askAgents({
+    ask,
+    refused(name, params) {
+      asked.add(name);
+      return screen.refused(name, params);
+    },
+  });
   asked.add('storm.cancel');
   expect(await screen.refused('storm.cancel', { stormId: 'no such storm' })).toMatchObject({ code: 'not-found' });
 

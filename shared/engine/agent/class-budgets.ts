@@ -5,6 +5,7 @@ export const HEADROOM_PERCENT = 25;
 /** Fewer good runs than this say too little. */
 export const RUNS_MIN = 5;
 
+/** runs: the newest first. */
 export function classBudgets(runs: readonly AgentRun[]): ClassBudget[] {
   const classes = new Map<string, AgentRun[]>();
   for (const run of runs) {
@@ -19,6 +20,8 @@ export function classBudgets(runs: readonly AgentRun[]): ClassBudget[] {
 function budgetOf(taskClass: string, all: readonly AgentRun[]): ClassBudget {
   const good = all.filter(({ state, reason }) => state === 'ended' && reason === 'done');
   const enough = good.length >= RUNS_MIN;
+  // What the limit of the newest run means is what is proposed.
+  const isBilled = all[0]?.task.limits.tokensMean === 'billed';
   const propose = (pick: (run: AgentRun) => number): number | null =>
     enough ? Math.ceil((percentile99(good.map(pick)) * (100 + HEADROOM_PERCENT)) / 100) : null;
   return {
@@ -29,10 +32,7 @@ function budgetOf(taskClass: string, all: readonly AgentRun[]): ClassBudget {
     headroomPercent: HEADROOM_PERCENT,
     proposed: {
       calls: propose((run) => run.totals.toolCalls),
-      // What the limit of the newest run means is what is proposed for it.
-      tokens: propose((run) =>
-        run.task.limits.tokensMean === 'billed' ? run.totals.billedInputTokens : run.totals.contextTokens,
-      ),
+      tokens: propose(({ totals }) => (isBilled ? totals.billedInputTokens : totals.contextTokens)),
       nanoDollars: propose((run) => run.totals.toolNanoDollars),
       wallClockMs: propose((run) => run.nowMs),
     },
