@@ -20,3 +20,15 @@ export async function exportCsv(page: Page): Promise<Record<string, string>[]> {
   await page.getByText('CSV for programs').click();
   return parse(readFileSync(await (await download).path(), 'utf8'), { columns: true });
 }
+
+/** Looks again until there is something; gives up after a number of looks, not after a time that was hoped for. */
+export async function until<Value>(
+  look: () => Value | null | undefined | Promise<Value | null | undefined>,
+): Promise<Value> {
+  for (let turn = 0; turn < 2_000; turn += 1) {
+    const found = await look();
+    if (found !== null && found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('it did not happen');
+}

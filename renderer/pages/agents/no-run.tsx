@@ -69,7 +69,12 @@ export function Presets({ presets, busy, onStart, onForm }: NoRunProps & { reado
                   preset.task.governed,
                 )}
               </span>
-              <Button look="flat" disabled={busy} onClick={() => onForm(preset.task)}>
+              <Button
+                look="flat"
+                disabled={busy}
+                aria-label={`Change ${preset.title}`}
+                onClick={() => onForm(preset.task)}
+              >
                 Change
               </Button>
               <Button
