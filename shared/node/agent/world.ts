@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { AgentTask, ToolSet } from '../../contract/agents.ts';
 import { type Result, ok } from '../../contract/denials.ts';
+import { createCancel } from '../../engine/cancel.ts';
 import { DELEGATE } from '../../engine/agent/delegate.ts';
 import type { RunSettings } from '../../engine/agent/run.ts';
 import { carrierTools, clockTools } from '../../engine/agent-lab/carrier.ts';
@@ -20,7 +21,7 @@ import { linkFarmTools } from '../../engine/agent-lab/link-farm.ts';
 import { scriptedModel } from '../../engine/agent-lab/script-kit.ts';
 import { FARM_SCRIPT, scriptOf } from '../../engine/agent-lab/scripts.ts';
 import { READ_BLOB } from '../../engine/gateway/read-blob.ts';
-import type { Tool } from '../../engine/gateway/tool.ts';
+import { type Tool, textOf } from '../../engine/gateway/tool.ts';
 import { utf8Bytes } from '../../engine/utf8.ts';
 import type { AgentWorld, Scenario, ToolWorld } from './agents.ts';
 import { bigPageTools } from './tools-big-page.ts';
@@ -57,7 +58,7 @@ export function createWorld({ mcp }: { readonly mcp?: McpTools } = {}): AgentWor
       if (!found.ok) return found;
       const merged = merge(own, found.value.tools);
       return ok({
-        tools: merged.tools.map((tool, at) => (at < own.length ? tool : holding(tool, about))),
+        tools: merged.tools.map((tool, at) => (at < own.length ? tool : holding(tool, about, limitOf(tool, task)))),
         problems: [...found.value.problems, ...merged.problems],
         close: () => found.value.close(),
       });
@@ -137,9 +138,36 @@ const RESERVED: readonly string[] = [READ_BLOB, DELEGATE];
 /** Of `server.tool`, as a model that shortens names would say it. */
 const lastPart = (name: string): string => name.slice(name.indexOf('.') + 1);
 
-/** A server works in real time: a script's clock stands while it does. */
-function holding(tool: Tool, { hold }: ToolWorld): Tool {
-  return { ...tool, invoke: (args, about) => hold(tool.invoke(args, about)) };
+/**
+ * A server works in real time: a script's clock stands while it does, and so does the gateway's time limit. It is kept here as
+ * well, or one that hangs would hold the run for ever.
+ */
+function holding(tool: Tool, { hold }: ToolWorld, limitMs: number): Tool {
+  const { name } = tool.spec;
+  return {
+    ...tool,
+    async invoke(args, about) {
+      const own = createCancel();
+      let isLate = false;
+      const release = about.signal.onAbort(() => own.cancel(about.signal.reason ?? 'person'));
+      const timer = setTimeout(() => {
+        isLate = true;
+        own.cancel('timeout');
+      }, limitMs);
+      try {
+        const answer = await hold(tool.invoke(args, { ...about, signal: own.signal }));
+        if (!isLate) return answer;
+        const text = textOf(`${name} did not answer within ${limitMs} ms`);
+        return { ...answer, text, failed: true, retryable: true, code: 'timeout' };
+      } finally {
+        clearTimeout(timer);
+        release();
+      }
+    },
+  };
 }
+
+const limitOf = ({ spec }: Tool, { toolRules }: AgentTask): number =>
+  (Object.hasOwn(toolRules, spec.name) ? toolRules[spec.name]?.timeoutMs : undefined) ?? spec.timeoutMs;
 
 const nothing = (): Promise<void> => Promise.resolve();

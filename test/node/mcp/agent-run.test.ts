@@ -8,6 +8,7 @@ import type { EngineEvent } from '../../../shared/contract/events.ts';
 import type { AgentModel, TurnAsk } from '../../../shared/engine/agent/model.ts';
 import { createBreakers } from '../../../shared/engine/gateway/breaker.ts';
 import { type Agents, createAgents } from '../../../shared/node/agent/agents.ts';
+import { createWorld } from '../../../shared/node/agent/world.ts';
 import { connectMcpServers } from '../../../shared/node/mcp/index.ts';
 import { everything, files, freshFolder, freshMark, misbehaving, processesWith } from './servers.ts';
 
@@ -135,6 +136,7 @@ describe('servers in a run', () => {
       return seen.length > 1 ? [] : [['e.echo', { message: 'on' }]];
     });
     expect(results[1]).toBe('Echo: on');
+    expect(results[0]).toBe('e.trigger-long-running-operation did not answer within 200 ms');
     expect(view.calls.map(({ outcome, code }) => [outcome, code])).toEqual([
       ['failed', 'timeout'],
       ['done', null],
@@ -195,6 +197,13 @@ async function run(
 ): Promise<{ readonly view: AgentRunView; readonly results: readonly string[]; readonly problems: readonly string[] }> {
   const problems: string[] = [];
   let approvals = 0;
+  const world = createWorld({
+    async mcp(servers, { blobs }) {
+      const found = await connectMcpServers(servers, { blobs });
+      if (found.ok) problems.push(...found.value.problems);
+      return found;
+    },
+  });
   const agents: Agents = createAgents({
     engine: { open: () => Promise.reject(new Error('no model')), cancel: () => false } as never,
     store: {
@@ -205,21 +214,7 @@ async function run(
       removeAgentRun: () => ok(null),
       interruptAgentRuns: () => ok(0),
     },
-    world: {
-      scenario: () => ({ model: () => scripted(plan), rootName: 'agent', settings: null }),
-      async tools(task, { blobs, hold }) {
-        const found = await connectMcpServers(task.mcpServers, { blobs });
-        if (!found.ok) return found;
-        problems.push(...found.value.problems);
-        // A script's clock stands while a real process works, but for the one that is there to take too long.
-        const tools = found.value.tools.map((tool) => ({
-          ...tool,
-          invoke: (...given: Parameters<typeof tool.invoke>) =>
-            tool.spec.name.includes('long-running') ? tool.invoke(...given) : hold(tool.invoke(...given)),
-        }));
-        return ok({ ...found.value, tools });
-      },
-    },
+    world: { ...world, scenario: () => ({ model: () => scripted(plan), rootName: 'agent', settings: null }) },
     breakers: createBreakers(),
     clock: { now: () => new Date(0).toISOString(), monotonicMs: () => performance.now() },
     emit(event: EngineEvent) {
