@@ -142,6 +142,9 @@ function StickyAxis({ model, width, timeOf }: { model: LanesModel; width: number
   );
 }
 
+/** Characters of an end that have room under the name of a lane. */
+const UNDER_NAME_MAX = 15;
+
 interface LaneShapesProps {
   readonly model: LanesModel;
   readonly pickedNode: string | null;
@@ -199,7 +202,7 @@ function LaneShapes({ model, pickedNode, width, endLabel, onPickNode }: LaneShap
             {looks.map((look) => (
               <Boxes key={look} look={look} boxes={lane.boxes.filter((box) => box.look === look)} />
             ))}
-            {label === '' ? null : (
+            {label === '' || (!fits && label.length > UNDER_NAME_MAX) ? null : (
               <text
                 x={fits ? lane.toX + 6 : 0}
                 y={fits ? lane.bottom - 6 : lane.bottom - 2}

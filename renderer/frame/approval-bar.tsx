@@ -1,6 +1,6 @@
 /** A call of an agent that waits for a person, on every page, until somebody has answered. The safe answer comes first. */
 import { CircleDollarSign } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Approval } from '../../shared/contract/agents.ts';
 import { exactDollars } from '../../shared/contract/costs.ts';
 import type { NanoDollars } from '../../shared/contract/costs.ts';
@@ -17,12 +17,18 @@ export function ApprovalBar() {
 }
 
 const TEXT_MAX = 300;
+const SETTLES_MS = 400;
 
 function Asked({ approval, more }: { approval: Approval; more: number }) {
   const client = useClient();
   const run = useEngine((state) => state.agents.runs.get(approval.runId));
   const isThere = useScreen(({ route }) => route.page === 'agents' && (route.id === '' || route.id === approval.runId));
-  const [busy, setBusy] = useState(false);
+  const [busy, setBusy] = useState(true);
+  useEffect(() => {
+    // The next one comes to the same place: a second click of a double click must not answer it.
+    const timer = setTimeout(() => setBusy(false), SETTLES_MS);
+    return () => clearTimeout(timer);
+  }, []);
   const answer = (allow: boolean): void => {
     setBusy(true);
     void client.request('agent.approve', { id: approval.id, allow }).then((answered) => {

@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import type { AgentRun } from '../../../shared/contract/agents.ts';
 import { Tabs, TabPanel } from '../../components/tabs.tsx';
-import { count } from '../../format/numbers.ts';
+import { counted } from '../../format/numbers.ts';
 import type { AgentDetail } from '../../stores/agents-state.ts';
 import { GuardEvidence } from './guard-evidence.tsx';
 import type { Print, StripItem } from './guard-model.ts';
@@ -100,7 +100,7 @@ function Aside({ tab, node, rows, ofAll, onOfAll, detail }: BottomPanelProps & {
     <span className="flex min-w-0 items-center gap-3">
       {tab === 'transcript' ? (
         <span className="lab truncate" title="Phrases of five words that no output of this agent had before.">
-          {count(rows.length)} lines · new text: phrases of five words not seen before
+          {counted(rows.length, 'line')} · new text: phrases of five words not seen before
         </span>
       ) : null}
       <span className="lab max-w-60 min-w-0 truncate text-ink!" title={node ?? ''}>

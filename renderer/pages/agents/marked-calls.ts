@@ -14,13 +14,13 @@ export function markedCalls(
   return new Set(deciding.flatMap((trip) => tripCalls(trip, steps)));
 }
 
-/** Steps of every agent, in the order they began; what was refused brought nothing in. */
+/** Steps of every agent, in the order they began. Delegations are no steps of their own: an agent that came back is progress. */
 export type Steps = ReadonlyMap<string, readonly (readonly GatewayCall[])[]>;
 
 export function stepsOf(calls: Iterable<GatewayCall>): Steps {
   const byNode = new Map<string, Map<number, GatewayCall[]>>();
   for (const call of calls) {
-    if (isRefused(call) || call.childId !== null || call.tool === 'delegate') continue;
+    if (call.childId !== null || call.tool === 'delegate') continue;
     const steps = byNode.get(call.nodeId) ?? new Map<number, GatewayCall[]>();
     byNode.set(call.nodeId, steps);
     const step = steps.get(call.step);
@@ -32,13 +32,13 @@ export function stepsOf(calls: Iterable<GatewayCall>): Steps {
   );
 }
 
-/** The calls that a trip names, or, where it counts steps, all that ran in these steps. */
+/** The calls that a trip names, or, where it counts steps, all that ran in these steps: what was refused brought nothing in. */
 export function tripCalls(trip: GuardTrip, steps: Steps): readonly string[] {
   if (trip.calls.length > 0) return trip.calls;
   return (steps.get(trip.nodeId) ?? [])
     .filter((step) => (step[0]?.startedMs ?? 0) <= trip.atMs)
     .slice(-Math.max(1, trip.count))
-    .flatMap((step) => step.map(({ id }) => id));
+    .flatMap((step) => step.flatMap((call) => (isRefused(call) ? [] : [call.id])));
 }
 
 /** A guard that only would have stopped what something else had stopped already decides nothing. */

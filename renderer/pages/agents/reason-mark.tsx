@@ -12,7 +12,7 @@ export function ReasonMark({
 }) {
   if (words.meaning !== 'plain' || words.severity === 'informed')
     return <Badge meaning={words.meaning} severity={words.severity} size={size} />;
-  const Icon = words.text.includes('fail') ? X : words.text.includes('person') ? Square : Ban;
+  const Icon = words.text === 'stopped' ? Square : words.severity === 'stopped' ? X : Ban;
   return (
     <span className="badge c-plain" data-severity={words.severity} data-size={size} aria-hidden="true">
       <Icon size={size === 'small' ? 10 : 12} strokeWidth={2.2} />

@@ -32,9 +32,9 @@ const reasonTable: Record<EndReason, ReasonWords> = {
   'identical-calls': { text: 'same call again', meaning: 'loops', severity: 'stopped' },
   cycle: { text: 'going in a circle', meaning: 'loops', severity: 'stopped' },
   'broken-arguments': { text: 'arguments do not fit', meaning: 'loops', severity: 'stopped' },
-  cancelled: { text: 'stopped by a person', meaning: 'plain', severity: 'stopped' },
+  cancelled: { text: 'stopped', meaning: 'plain', severity: 'stopped' },
   'model-failed': { text: 'the model failed', meaning: 'plain', severity: 'stopped' },
-  interrupted: { text: 'cut off with the console', meaning: 'plain', severity: 'happened' },
+  interrupted: { text: 'cut off', meaning: 'plain', severity: 'happened' },
 };
 
 export const reasonWords = (reason: EndReason): ReasonWords => reasonTable[reason];

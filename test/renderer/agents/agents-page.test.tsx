@@ -230,7 +230,9 @@ describe('what waits for a person', () => {
     const bar = await screen.findByRole('alert', { name: 'An agent asks' });
     expect(bar.textContent).toContain('search {"query":"X-200 opinions planner"} (at most $0.004)');
     within(bar).getByRole('button', { name: 'Show the run' });
-    fireEvent.click(within(bar).getByRole('button', { name: 'Deny' }));
+    const deny = within(bar).getByRole<HTMLButtonElement>('button', { name: 'Deny' });
+    await waitFor(() => expect(deny.disabled).toBe(false));
+    fireEvent.click(deny);
     await waitFor(() => expect(asked(app, 'agent.approve')).toEqual([{ id: 'ask-1', allow: false }]));
     act(() => app.transport.emit({ type: 'approval-ended', id: 'ask-1', allowed: false }));
     await waitFor(() => expect(screen.queryByRole('alert', { name: 'An agent asks' })).toBeNull());

@@ -127,6 +127,19 @@ describe('the lanes', () => {
     ]);
   });
 
+  test('a step whose calls were all refused counts as a step, and none of its calls is marked', () => {
+    const call = (step: number, outcome: GatewayCall['outcome']): GatewayCall => ({
+      ...(farm.calls[0] as GatewayCall),
+      id: `s${step}`,
+      step,
+      outcome,
+      startedMs: (step * 1_000) as GatewayCall['startedMs'],
+    });
+    const calls = [call(1, 'done'), call(2, 'refused'), call(3, 'done')];
+    const trip: GuardTrip = { ...(farm.trips.at(-1) as GuardTrip), count: 2, atMs: 3_500 as GuardTrip['atMs'] };
+    expect([...markedCalls([trip], calls, nodesOf(farm))]).toEqual(['s3']);
+  });
+
   test('boxes stay in their lane and in the width, however many and however long', () => {
     fc.assert(
       fc.property(
