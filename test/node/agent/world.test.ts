@@ -118,7 +118,7 @@ describe('tools of servers', () => {
               ...answer.value,
               tools: answer.value.tools.map((one) => ({
                 ...one,
-                spec: { ...one.spec, name: 'list_files', timeoutMs: 10 },
+                spec: { ...one.spec, name: 'list_files', timeoutMs: 30_000 },
               })),
             })
           : answer;
