@@ -339,6 +339,9 @@ export const agentRunSchema = z.strictObject({
   simulated: z.boolean(),
   /** The model is a script and time is virtual. */
   scripted: z.boolean(),
+  /** Of the server's model; null or not there = a script, or not known. */
+  modelDigest: z.string().nullable().optional(),
+  ollamaVersion: z.string().nullable().optional(),
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime().nullable(),
   nowMs: millisecondsSchema,

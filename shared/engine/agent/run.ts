@@ -168,6 +168,8 @@ export function startAgentRun(
   about: {
     readonly simulated: boolean;
     readonly scripted: boolean;
+    /** What the model runs on, as it is written to rows. */
+    readonly server?: Pick<AgentRun, 'modelDigest' | 'ollamaVersion'>;
     readonly rootName?: string;
     readonly settings?: RunSettings;
     /** The run goes on from here; what was under way when it was cut off is answered as interrupted. */
@@ -623,6 +625,7 @@ export function startAgentRun(
       reason: tree.node(rootId).reason,
       simulated: about.simulated,
       scripted: about.scripted,
+      ...about.server,
       startedAt,
       endedAt,
       nowMs: now(),

@@ -1,16 +1,17 @@
 /** The agents of a console, put together: the world they work in, breakers that all runs share, the lab of bombs. */
 import type { AgentPreset } from '../../contract/agents.ts';
-import { type Result, denied, ok } from '../../contract/denials.ts';
+import { denied, ok } from '../../contract/denials.ts';
 import type { EngineEvent } from '../../contract/events.ts';
 import { never } from '../../engine/cancel.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { createBreakers } from '../../engine/gateway/breaker.ts';
 import type { Clock } from '../../engine/ports.ts';
+import { fullName } from '../../engine/running.ts';
 import { connectMcpServers } from '../mcp/connect.ts';
 import { type ServerWatch, notUp } from '../server/server-watch.ts';
 import type { Home } from '../storage/home.ts';
 import type { Store, StoreNotice } from '../storage/store-types.ts';
-import { type Agents, createAgents } from './agents.ts';
+import { type Agents, type AgentsOptions, createAgents } from './agents.ts';
 import { type Bombs, createBombs } from './bombs.ts';
 import { agentPresets } from './presets.ts';
 import { createWorld } from './world.ts';
@@ -68,16 +69,20 @@ export function createAgentParts(options: {
 }
 
 /** Unknown facts refuse nothing: the server then says itself what it cannot do. */
-async function modelWithTools(watch: ServerWatch, model: string): Promise<Result<null>> {
+async function modelWithTools(watch: ServerWatch, model: string): ReturnType<AgentsOptions['checkModel']> {
   const status = watch.status().state === 'up' ? watch.status() : await watch.look();
   if (status.state !== 'up') return notUp(status);
   const facts = await watch.facts(model, never);
-  if (!facts.ok) return facts.denial.code === 'unknown-model' ? facts : ok(null);
-  if (facts.value.capabilities.length === 0 || facts.value.capabilities.includes('tools')) return ok(null);
-  return denied('unsupported', `${model.slice(0, 200)} cannot call tools.`, {
-    field: 'model',
-    next: 'Choose a model that has the capability tools.',
-  });
+  if (!facts.ok && facts.denial.code === 'unknown-model') return facts;
+  const known = facts.ok ? facts.value : null;
+  if (known !== null && known.capabilities.length > 0 && !known.capabilities.includes('tools')) {
+    return denied('unsupported', `${model.slice(0, 200)} cannot call tools.`, {
+      field: 'model',
+      next: 'Choose a model that has the capability tools.',
+    });
+  }
+  const listed = status.models.find(({ name }) => fullName(name) === fullName(model));
+  return ok({ modelDigest: listed?.digest ?? known?.digest ?? null, ollamaVersion: status.version });
 }
 
 /** undefined = the server names none. */

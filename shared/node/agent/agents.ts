@@ -110,8 +110,8 @@ export interface AgentsOptions {
   /** Real milliseconds of watching for one second of a script; 0 = as fast as it goes. */
   pace(): number;
   isSimulated(): boolean;
-  /** Refuses a model of the server that cannot be an agent, before anything is sent. */
-  checkModel(model: string): Promise<Result<null>>;
+  /** Refuses a model of the server that cannot be an agent, before anything is sent; else says what it is. */
+  checkModel(model: string): Promise<Result<Pick<AgentRun, 'modelDigest' | 'ollamaVersion'> | null>>;
 }
 
 const RUNS_MAX = 8;
@@ -178,10 +178,8 @@ export function createAgents(options: AgentsOptions): Agents {
         next: 'Choose one of the list.',
       });
     }
-    if (scenario === null) {
-      const usable = await options.checkModel(task.model);
-      if (!usable.ok) return usable;
-    }
+    const server = scenario === null ? await options.checkModel(task.model) : ok(null);
+    if (!server.ok) return server;
     const startMs = restored?.view.run.nowMs ?? 0;
     const time =
       scenario === null ? realTime(startMs) : virtualTime(() => options.pace() * (scenario.paceShare ?? 1), startMs);
@@ -245,6 +243,7 @@ export function createAgents(options: AgentsOptions): Agents {
       {
         simulated: scenario !== null || options.isSimulated(),
         scripted: scenario !== null,
+        ...(server.value === null ? {} : { server: server.value }),
         rootName: scenario?.rootName ?? 'agent',
         ...(scenario === null || scenario.settings === null ? {} : { settings: scenario.settings }),
         ...(restored === undefined ? {} : { restored }),

@@ -1,5 +1,6 @@
 /** Agent runs as tables: calls, agents, model turns. Numbers carry their unit in the name. Columns are only ever added at the end. */
-import type { AgentNode, AgentRunView, GatewayCall, ModelTurn } from '../../contract/agents.ts';
+import { createHash } from 'node:crypto';
+import type { AgentNode, AgentRunView, AgentTask, GatewayCall, ModelTurn } from '../../contract/agents.ts';
 import type { Column, RowOf } from './columns.ts';
 
 const runColumns = [
@@ -10,6 +11,13 @@ const runColumns = [
   { name: 'scripted', type: 'boolean' },
   { name: 'governed', type: 'boolean' },
   { name: 'seed', type: 'number' },
+] as const satisfies readonly Column[];
+
+/** At the end, as they came later. options_hash: of everything that was set for the run but its prompt. */
+const serverColumns = [
+  { name: 'model_digest', type: 'text' },
+  { name: 'ollama_version', type: 'text' },
+  { name: 'options_hash', type: 'text' },
 ] as const satisfies readonly Column[];
 
 export const agentCallColumns = [
@@ -35,6 +43,7 @@ export const agentCallColumns = [
   { name: 'started_ms', type: 'number' },
   { name: 'ended_ms', type: 'number' },
   { name: 'child', type: 'text' },
+  ...serverColumns,
 ] as const satisfies readonly Column[];
 
 export const agentNodeColumns = [
@@ -60,6 +69,7 @@ export const agentNodeColumns = [
   { name: 'largest_context_tokens', type: 'number' },
   { name: 'started_ms', type: 'number' },
   { name: 'ended_ms', type: 'number' },
+  ...serverColumns,
 ] as const satisfies readonly Column[];
 
 export const agentTurnColumns = [
@@ -72,9 +82,10 @@ export const agentTurnColumns = [
   { name: 'tool_calls', type: 'number' },
   { name: 'started_ms', type: 'number' },
   { name: 'ended_ms', type: 'number' },
+  ...serverColumns,
 ] as const satisfies readonly Column[];
 
-type RunPart = RowOf<(typeof runColumns)[number]>;
+type RunPart = RowOf<(typeof runColumns)[number] | (typeof serverColumns)[number]>;
 
 const runPart = ({ run }: AgentRunView): RunPart => ({
   run_id: run.id,
@@ -84,6 +95,9 @@ const runPart = ({ run }: AgentRunView): RunPart => ({
   scripted: run.scripted,
   governed: run.task.governed,
   seed: run.task.seed,
+  model_digest: run.modelDigest ?? null,
+  ollama_version: run.ollamaVersion ?? null,
+  options_hash: taskHash(run.task),
 });
 
 export function agentCallRow(view: AgentRunView, call: GatewayCall): RowOf<(typeof agentCallColumns)[number]> {
@@ -152,4 +166,22 @@ export function agentTurnRow(view: AgentRunView, turn: ModelTurn): RowOf<(typeof
     started_ms: turn.startedMs,
     ended_ms: turn.endedMs,
   };
+}
+
+/** Alike for runs that differ in nothing but prompt, seed and payer. Keys and secrets of servers are no part of it. */
+function taskHash({
+  prompt: _prompt,
+  name: _name,
+  seed: _seed,
+  payer: _payer,
+  mcpServers,
+  ...options
+}: AgentTask): string {
+  const settings = { ...options, mcpServers: Object.keys(mcpServers) };
+  return createHash('sha256').update(JSON.stringify(settings, sortedKeys)).digest('hex').slice(0, 16);
+}
+
+function sortedKeys(_key: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
