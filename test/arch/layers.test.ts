@@ -42,6 +42,10 @@ const LAYERS: Record<string, { from: string[]; packages: RegExp }> = {
     from: ['shared/contract', 'shared/engine', 'shared/node'],
     packages: /^(node:.*|yaml|zod)$/,
   },
+  'shared/node/agent': {
+    from: ['shared/contract', 'shared/engine', 'shared/node'],
+    packages: /^(node:.*|yaml|zod)$/,
+  },
   'shared/node/bin': {
     from: ['shared/contract', 'shared/engine', 'shared/node'],
     packages: /^(node:.*|commander|open|yaml)$/,

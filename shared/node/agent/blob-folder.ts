@@ -3,7 +3,7 @@
  * path before it was found among the run's own.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { open, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Blobs } from '../../engine/gateway/gateway.ts';
@@ -25,11 +25,15 @@ export interface BlobFolder extends Blobs {
   remove(): Promise<void>;
 }
 
-export function createBlobFolder(folder: string, newHandle: (text: ToolText) => string = randomHandle): BlobFolder {
+export function createBlobFolder(
+  folder: string,
+  newHandle: (text: ToolText) => string = randomHandle,
+  bytesMax = RUN_BLOB_BYTES_MAX,
+): BlobFolder {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // A run that goes on after a crash has its outputs still.
   const handles = new Set(readdirSync(folder).flatMap((name) => (name.endsWith('.blob') ? [name.slice(0, -5)] : [])));
-  let storedBytes = 0;
+  let storedBytes = [...handles].reduce((sum, handle) => sum + statSync(join(folder, `${handle}.blob`)).size, 0);
 
   const fileOf = (handle: string): string => join(folder, `${handle}.blob`);
 
@@ -38,19 +42,20 @@ export function createBlobFolder(folder: string, newHandle: (text: ToolText) => 
       if (text.handle !== null) return text.handle;
       const handle = newHandle(text);
       if (!handles.has(handle)) {
-        const bytes = Buffer.from(text.head, 'utf8');
+        const whole = Buffer.from(text.head, 'utf8');
+        const bytes = whole.subarray(0, Math.max(0, bytesMax - storedBytes));
         storedBytes += bytes.length;
         await writeFile(fileOf(handle), bytes, { mode: 0o600 });
         handles.add(handle);
       }
       return handle;
     },
-    async read(handle, offset, bytesMax) {
+    async read(handle, offset, pageBytesMax) {
       if (!handles.has(handle)) return null;
       const file = await open(fileOf(handle), 'r');
       try {
         const { size } = await file.stat();
-        const buffer = Buffer.alloc(Math.max(0, Math.min(bytesMax, size - offset)));
+        const buffer = Buffer.alloc(Math.max(0, Math.min(pageBytesMax, size - offset)));
         const { bytesRead } = await file.read(buffer, 0, buffer.length, Math.min(offset, size));
         const whole = wholeCharacters(buffer.subarray(0, bytesRead), offset + bytesRead >= size);
         const nextOffset = offset + whole.end;
@@ -67,7 +72,7 @@ export function createBlobFolder(folder: string, newHandle: (text: ToolText) => 
       let tail = Buffer.alloc(0);
       return {
         async write(chunk) {
-          const room = RUN_BLOB_BYTES_MAX - storedBytes;
+          const room = bytesMax - storedBytes;
           // Not copied: it is written before this returns, and what stays is taken out of it below.
           const part = chunk.subarray(0, Math.max(0, room));
           // One that writes all of it: a plain write may stop half way.

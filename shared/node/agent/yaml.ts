@@ -90,7 +90,7 @@ function createReader(document: Document, at: At): Reader {
       const found: FieldName | null =
         form.kind === 'record' ? { name: written, convert: null } : fieldOf(form, written);
       const offset = offsetOf(pair.key);
-      if (found === null) return unknownField(form, written, [...path, written], at(offset));
+      if (found === null) return unknownField(form, written, contractPath([...writtenPath(path), written]), at(offset));
       const inner = [...path, found.name];
       const key = keyOf(inner);
       if (places.has(key)) {
@@ -102,6 +102,13 @@ function createReader(document: Document, at: At): Reader {
       places.set(key, { offset: pair.value === null ? offset : offsetOf(pair.value), written });
       const read = value(pair.value, form.kind === 'record' ? form.value : form.of(found.name), inner);
       if (!read.ok) return read;
+      if (found.convert !== null && read.value !== null && typeof read.value !== 'number') {
+        const name = contractPath(writtenPath(inner));
+        return denied('bad-input', `${at(places.get(key)?.offset ?? offset)}: ${name}: must be a number.`, {
+          field: contractPath(inner),
+          next: 'Correct it and run again.',
+        });
+      }
       entries.push([found.name, found.convert === null ? read.value : found.convert(read.value)]);
     }
     // Built from entries: `__proto__` is a name like every other.
@@ -117,14 +124,17 @@ function createReader(document: Document, at: At): Reader {
     }
   }
 
+  /** As the names stand in the file. */
+  function writtenPath(path: Path): Path {
+    return path.map((step, index) => places.get(keyOf(path.slice(0, index + 1)))?.written ?? step);
+  }
+
   function placeOf(path: Path): { at: string; name: string } | null {
     for (let length = path.length; length > 0; length -= 1) {
       const place = places.get(keyOf(path.slice(0, length)));
       if (place === undefined) continue;
-      const above = path
-        .slice(0, length - 1)
-        .map((step, index) => places.get(keyOf(path.slice(0, index + 1)))?.written ?? step);
-      return { at: at(place.offset), name: contractPath([...above, place.written, ...path.slice(length)]) };
+      const written = writtenPath(path.slice(0, length));
+      return { at: at(place.offset), name: contractPath([...written, ...path.slice(length)]) };
     }
     return null;
   }
@@ -132,11 +142,11 @@ function createReader(document: Document, at: At): Reader {
   return { value, placeOf };
 }
 
-function unknownField(form: Form, written: string, path: Path, place: string): Result<never> {
+function unknownField(form: Form, written: string, path: string, place: string): Result<never> {
   const known = namesOf(form);
   const close = nearest(written, known);
-  return denied('bad-input', `${place}: there is no field ${contractPath(path)}.`, {
-    field: contractPath(path),
+  return denied('bad-input', `${place}: there is no field ${path}.`, {
+    field: path,
     next: close === null ? `Fields are ${known.join(', ')}.` : `Did you mean ${close}?`,
   });
 }

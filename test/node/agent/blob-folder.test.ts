@@ -79,3 +79,14 @@ describe('handles', () => {
     expect(() => readdirSync(folder)).toThrow();
   });
 });
+
+test('no run keeps more than its share, before and after a crash', async () => {
+  const folder = fresh();
+  const blobs = createBlobFolder(folder, undefined, 10);
+  const first = await blobs.put(textOf('12345678'));
+  const second = await blobs.put(textOf('12345678'));
+  expect([(await blobs.read(first, 0, 99))?.bytes, (await blobs.read(second, 0, 99))?.text]).toEqual([8, '12']);
+  const writer = await createBlobFolder(folder, undefined, 10).writer();
+  expect(await writer.write(Buffer.from('x'))).toBe(false);
+  expect(await writer.end()).toMatchObject({ bytes: 0, head: '' });
+});
