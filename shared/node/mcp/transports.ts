@@ -97,6 +97,7 @@ export function overHttp(server: Extract<McpServer, { url: string }>): Carrier {
  * off is taken up again by the library, and is not lost before that has failed.
  */
 export const isLost = (error: Error): boolean =>
+  error.message.includes(TOO_LARGE) ||
   /failed to reconnect|maximum reconnection|session not found|ECONNREFUSED|ECONNRESET|fetch failed/i.test(
     error.message,
   );
@@ -104,6 +105,7 @@ export const isLost = (error: Error): boolean =>
 export const withLastWords = (denial: Denial, words: string): string =>
   [denial.message, denial.next, words === '' ? '' : `It said: ${words}`].filter(Boolean).join(' ');
 
+const TOO_LARGE = `it sent a message of more than ${MESSAGE_BYTES_MAX / 1024 ** 2} MB`;
 const GARBAGE_BYTES_MAX = 1_000_000;
 const UNASKED_MAX = 10_000;
 const WAITING_MAX = 1_000;
@@ -171,7 +173,7 @@ function bounded(isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
         }
       }
       if (bytes > MESSAGE_BYTES_MAX) {
-        controller.error(new Error(`it sent a message of more than ${MESSAGE_BYTES_MAX / 1024 ** 2} MB`));
+        controller.error(new Error(TOO_LARGE));
       } else controller.enqueue(chunk);
     },
   });

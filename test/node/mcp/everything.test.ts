@@ -116,19 +116,16 @@ describe('HTTP that goes wrong', () => {
       else response.writeHead(500).end('no');
     });
     const url = (address: string): McpServer => mcpServerSchema.parse({ url: address });
-    const { tools, problems } = await connected(
-      {
-        gone: url(`http://127.0.0.1:${await freePort()}/`),
-        file: url('file:///etc/passwd'),
-        page: url(`${odd}/page`),
-        fault: url(`${odd}/fault`),
-        redirect: url(`${odd}/redirect`),
-        endless: url(`${odd}/endless`),
-        stream: url(`${odd}/stream`),
-        password: url('http://someone:hunter2@127.0.0.1/'),
-      },
-      8_000,
-    );
+    const { tools, problems } = await connected({
+      gone: url(`http://127.0.0.1:${await freePort()}/`),
+      file: url('file:///etc/passwd'),
+      page: url(`${odd}/page`),
+      fault: url(`${odd}/fault`),
+      redirect: url(`${odd}/redirect`),
+      endless: url(`${odd}/endless`),
+      stream: url(`${odd}/stream`),
+      password: url('http://someone:hunter2@127.0.0.1/'),
+    });
     expect(tools).toEqual([]);
     expect(problems.map((problem) => /^MCP server (\w+): /.exec(problem)?.[1])).toEqual([
       'gone',
@@ -146,6 +143,7 @@ describe('HTTP that goes wrong', () => {
     expect(problems[2]).toContain('content type');
     expect(problems[4]).toMatch(/redirect/i);
     expect(problems[5]).toContain('more than 64 MB');
+    expect(problems[6]).toContain('more than 64 MB');
   });
 
   test('a server that goes away in mid-call fails retryably, and is found again when it is back', async () => {

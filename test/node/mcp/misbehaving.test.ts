@@ -36,10 +36,10 @@ describe('a start that fails is a problem, and the others work', () => {
         astray: misbehaving('dies', mark, '', { cwd: '/no/such/folder' }),
         good: misbehaving('dies', mark),
       },
-      3_000,
+      10_000,
     );
     expect(problems).toEqual([
-      'MCP server silent: It did not start: no answer within 3000 ms.',
+      'MCP server silent: It did not start: no answer within 10000 ms.',
       'MCP server missing: There is no program /no/such/program. Install it, or give its whole path.',
       'MCP server astray: There is no folder /no/such/folder. Give one that is there.',
     ]);
