@@ -52,7 +52,7 @@ export function TaskModel({ id, value, scripts, models, isWrong, onValue }: Task
           align="start"
           collisionPadding={8}
           sideOffset={4}
-          className="menu flex max-h-[min(480px,60vh)] w-[max(420px,var(--radix-popover-trigger-width))] flex-col"
+          className="menu flex max-h-[min(480px,60vh,var(--radix-popover-content-available-height))] w-[max(420px,var(--radix-popover-trigger-width))] flex-col"
         >
           <Command label="Model" loop className="flex min-h-0 flex-col">
             <Command.Input

@@ -1,5 +1,5 @@
 /** A run as it is listed after the console ended under it: over, and charged with all that was under way. */
-import type { AgentNode, AgentRunView } from '../../contract/agents.ts';
+import type { AgentNode, AgentRunView, GatewayCall } from '../../contract/agents.ts';
 import { milliseconds } from '../../contract/units.ts';
 import { type NodeState, createBudgetTree } from '../budget-tree/tree.ts';
 import type { RestartState } from './run.ts';
@@ -21,8 +21,18 @@ export function interruptedView(view: AgentRunView, restart: Pick<RestartState, 
     ...view,
     run: { ...view.run, state: 'interrupted', reason: 'interrupted' },
     nodes: view.nodes.map((node) => ended(node, before.get(node.id), charged.get(node.id), nowMs)),
+    calls: view.calls.map((call) => (call.endedMs === null ? cutOff(call, nowMs) : call)),
+    turns: view.turns.map((turn) => (turn.endedMs === null ? { ...turn, endedMs: milliseconds(nowMs) } : turn)),
   };
 }
+
+/** What waited for a person was never made; what ran may have been, so it does not say that it was not. */
+function cutOff(call: GatewayCall, nowMs: number): GatewayCall {
+  const outcome = call.outcome === 'waiting-approval' ? 'not-run' : 'failed';
+  return { ...call, outcome, code: 'cancelled', resultHead: CUT_OFF, endedMs: milliseconds(nowMs) };
+}
+
+const CUT_OFF = 'the console ended while this was under way';
 
 function ended(node: AgentNode, before: NodeState | undefined, after: NodeState | undefined, nowMs: number): AgentNode {
   if (node.state === 'ended') return node;

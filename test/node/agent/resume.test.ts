@@ -55,6 +55,13 @@ describe('killed in mid-run', () => {
       ...{ state: 'ended', reason: 'interrupted', held: { calls: 0, tokens: 0, nanoDollars: 0 } },
       used: { calls: 3, nanoDollars: 2 * 1_000_000 + 2_000_000 },
     });
+    // Nothing of a run that is over runs or waits.
+    expect(view.calls.map(({ outcome, code }) => [outcome, code])).toEqual([
+      ['done', null],
+      ['done', null],
+      ['not-run', 'cancelled'],
+    ]);
+    expect([...view.calls, ...view.turns].filter(({ endedMs }) => endedMs === null)).toEqual([]);
     const { entries } = await at.ask('agent.transcript', { runId, nodeId: 'agent' });
     expect(entries.map(({ role }) => role)).toEqual([
       ...['system', 'user', 'assistant', 'tool', 'assistant', 'tool', 'assistant'],
