@@ -166,8 +166,8 @@ export function createMemoryStore({ nowMs }: { readonly nowMs: () => number }): 
     const checked = checkReserve(ask);
     if (!checked.ok) return checked;
     const before = byKey.get(keyOf(ask));
-    if (before !== undefined) {
-      const earlier = known(reservations.get(before));
+    const earlier = before === undefined ? null : known(reservations.get(before));
+    if (earlier !== null && earlier.reservation.state !== 'voided') {
       if (!sameLines(earlier.ask, ask)) return keyReused(ask.key);
       return ok({
         outcome: 'reserved',

@@ -32,7 +32,10 @@ export interface LedgerLine {
 
 export interface ReserveAsk {
   readonly id: string;
-  /** Idempotency: the same key with the same lines is the same reservation, once. Keys are the tenant's own, in each book. */
+  /**
+   * Idempotency: the same key with the same lines is the same reservation, once. Keys are the tenant's own, in each book. A key
+   * whose newest reservation was voided is free again: nothing was sent under it.
+   */
   readonly key: string;
   readonly book: Book;
   readonly tenant: string;
@@ -75,7 +78,7 @@ export interface LineRefusal {
 }
 
 export type ReserveAnswer =
-  /** repeated: the key was used before with the same lines; nothing was held again. */
+  /** repeated: the key has a reservation with the same lines that was not voided; nothing was held again. */
   | {
       readonly outcome: 'reserved';
       readonly repeated: boolean;

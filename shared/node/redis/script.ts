@@ -310,7 +310,8 @@ if operation == 'reserve' then
   if before then
     local loadHold, holdAnswer = holding()
     local hold = loadHold(before)
-    if hold then return { 'repeated', '', atText, holdAnswer(hold, 1, {}), {} } end
+    -- Of a key whose reservation was voided nothing was ever sent: the next one under it is a new one.
+    if hold and hold.s ~= 'void' then return { 'repeated', '', atText, holdAnswer(hold, 1, {}), {} } end
   end
   if call('EXISTS', KEYS[7]) == 1 then return { 'id-used' } end
   if not moved then

@@ -38,13 +38,13 @@ import type {
   ResolveAsk,
 } from '../../engine/ledger/store.ts';
 import { must } from '../../engine/must.ts';
-import { openingAt, openingOfId, reservationOf, seqOfId, seqOfKey } from './ledger-reads.ts';
+import { newestOfKey, openingAt, openingOfId, reservationOf, seqOfId } from './ledger-reads.ts';
 import type { Opening } from './ledger-reads.ts';
 import type { AccountRow, LedgerUnit } from './ledger-unit.ts';
 
 export function reserveLines(unit: LedgerUnit, ask: ReserveAsk): Result<ReserveAnswer> {
-  const earlier = seqOfKey(unit.statements, ask);
-  if (earlier !== null) return repeatedly(unit, openingAt(unit.statements, earlier), ask);
+  const earlier = newestOfKey(unit.statements, ask);
+  if (earlier?.isVoided === false) return repeatedly(unit, openingAt(unit.statements, earlier.seq), ask);
   if (seqOfId(unit.statements, ask.id) !== null) return idReused(ask.id);
   const refusals = ask.lines.flatMap((line, index) => refusalIn(unit, line, index, ask.atMs) ?? []);
   if (refusals.length > 0) {
@@ -55,7 +55,7 @@ export function reserveLines(unit: LedgerUnit, ask: ReserveAsk): Result<ReserveA
     return ok({ outcome: 'refused', refusals, accounts });
   }
   const rows = ask.lines.map((line, position) => hold(unit, line, position, ask.atMs));
-  unit.writeReserve(ask);
+  unit.writeReserve(ask, earlier?.seq ?? null);
   return ok({
     outcome: 'reserved',
     repeated: false,

@@ -1,10 +1,7 @@
-/** The journal read back: as entries, as reservations, and whole for the audit. */
-import type { Database } from 'better-sqlite3';
-import type { Audit, Book, ChargeSource, LedgerEntry, LedgerOperation, Reservation } from '../../contract/ledger.ts';
+/** The journal read back: as entries and as reservations. */
+import type { Book, ChargeSource, LedgerEntry, LedgerOperation, Reservation } from '../../contract/ledger.ts';
 import type { ReservationDetail } from '../../contract/ledger.ts';
 import type { BudgetUnit } from '../../contract/plans.ts';
-import { auditJournal } from '../../engine/ledger/audit.ts';
-import type { AuditedBalance } from '../../engine/ledger/audit.ts';
 import { isoOf } from '../../engine/ledger/calendar.ts';
 import { stateAfter } from '../../engine/ledger/decide.ts';
 import { must } from '../../engine/must.ts';
@@ -17,7 +14,6 @@ export interface LedgerReads {
   /** The last that were resolved, the last one first. */
   closed(book: Book, count: number): Reservation[];
   entries(query: EntryQuery): LedgerEntry[];
-  audit(atMs: number): Audit;
 }
 
 /** An entry `reserve`: the hold as it was opened. */
@@ -29,7 +25,7 @@ export interface Opening {
   readonly reservation: Reservation;
 }
 
-export function createLedgerReads(database: Database, statements: Statements): LedgerReads {
+export function createLedgerReads(statements: Statements): LedgerReads {
   return {
     open: (book) => statements.all<OpeningRow>(openSql, book).map((row) => openingOf(row).reservation),
     closed: (book, count) =>
@@ -52,23 +48,24 @@ export function createLedgerReads(database: Database, statements: Statements): L
           limit,
         )
         .map(entryOf),
-    audit: (atMs) =>
-      auditJournal({
-        at: isoOf(atMs),
-        entries: mapped(database.prepare<[], JournalRow>(journalSql).iterate(), entryOf),
-        balances: mapped(database.prepare<[], BalanceRow>(balancesSql).iterate(), balanceOf),
-        open: mapped(database.prepare<[], { id: string }>(holdsSql).iterate(), ({ id }) => id),
-      }),
   };
 }
 
-/** The number of the entry `reserve` with this key, or null. */
-export function seqOfKey(
+/** The newest entry `reserve` with this key, and whether it was voided; null for a key that was never used. */
+export function newestOfKey(
   statements: Statements,
   { book, tenant, key }: Pick<ReserveAsk, 'book' | 'tenant' | 'key'>,
-): number | null {
-  const sql = `SELECT seq FROM ledger_journal WHERE key = ? AND tenant = ? AND book = ? AND operation = 'reserve'`;
-  return statements.get<{ seq: number }>(sql, key, tenant, book)?.seq ?? null;
+): { readonly seq: number; readonly isVoided: boolean } | null {
+  // By the words of the index: each follows one that is older, so the last of them is the newest.
+  const sql = `SELECT seq FROM ledger_journal WHERE key = ? AND tenant = ? AND book = ? AND operation = 'reserve'
+    ORDER BY ifnull(follows, 0) DESC LIMIT 1`;
+  const found = statements.get<{ seq: number }>(sql, key, tenant, book);
+  if (found === undefined) return null;
+  const closing = statements.get<{ operation: string }>(
+    'SELECT operation FROM ledger_journal WHERE resolves = ?',
+    found.seq,
+  );
+  return { seq: found.seq, isVoided: closing?.operation === 'void' };
 }
 
 /** The number of the entry `reserve` with this id, or null. */
@@ -102,7 +99,7 @@ export const linesText = (lines: LedgerEntry['lines']): string =>
 type StoredLine = readonly [account: string, unit: BudgetUnit, amount: number, overrun: number];
 const linesOf = (text: string): StoredLine[] => JSON.parse(text) as StoredLine[];
 
-interface JournalRow {
+export interface JournalRow {
   readonly seq: number;
   readonly at_ms: number;
   readonly operation: LedgerOperation;
@@ -120,15 +117,14 @@ interface JournalRow {
   readonly reason: string;
 }
 
-const journalColumns = `seq, at_ms, operation, book, reservation_id, key, owner, tenant, user, model, lines, input_tokens,
+const entryColumns = `seq, at_ms, operation, book, reservation_id, key, owner, tenant, user, model, lines, input_tokens,
   output_tokens, source, reason`;
-const journalSql = `SELECT ${journalColumns} FROM ledger_journal ORDER BY seq`;
-const entriesSql = `SELECT ${journalColumns} FROM ledger_journal
+const entriesSql = `SELECT ${entryColumns} FROM ledger_journal
   WHERE book = ? AND seq < ? AND (? IS NULL OR tenant = ?) AND (? IS NULL OR user = ?)
     AND (? IS NULL OR operation IN (SELECT value FROM json_each(?))) AND instr(lines, ifnull(?, '')) > 0
   ORDER BY seq DESC LIMIT ?`;
 
-function entryOf(row: JournalRow): LedgerEntry {
+export function entryOf(row: JournalRow): LedgerEntry {
   return {
     seq: row.seq,
     at: isoOf(row.at_ms),
@@ -219,25 +215,4 @@ function closedOf(open: Reservation, row: ClosingRow): Reservation {
       reason: row.closed_reason,
     },
   };
-}
-
-interface BalanceRow {
-  readonly key: string;
-  readonly window: string;
-  readonly limit_max: number | null;
-  readonly granted: number;
-  readonly spent: number;
-  readonly held: number;
-  readonly overrun: number;
-}
-
-const balancesSql = 'SELECT key, window, limit_max, granted, spent, held, overrun FROM ledger_accounts';
-const holdsSql = 'SELECT reservation_id AS id FROM ledger_holds CROSS JOIN ledger_journal USING (seq)';
-
-function balanceOf({ key, window, limit_max: limitMax, ...sums }: BalanceRow): AuditedBalance {
-  return { key, ...sums, limitMax, rolling: window === 'minute' };
-}
-
-function* mapped<From, To>(from: Iterable<From>, to: (one: From) => To): Generator<To> {
-  for (const one of from) yield to(one);
 }

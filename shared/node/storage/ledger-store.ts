@@ -6,10 +6,12 @@ import BetterSqlite3 from 'better-sqlite3';
 import type { Database } from 'better-sqlite3';
 import { denied, ok } from '../../contract/denials.ts';
 import type { Result } from '../../contract/denials.ts';
+import type { Audit } from '../../contract/ledger.ts';
 import { checkGrant, checkReserve, checkResolve } from '../../engine/ledger/checks.ts';
 import type { LedgerStore } from '../../engine/ledger/store.ts';
 import { limitFile } from './database.ts';
 import { storageDenial } from './failures.ts';
+import { auditFile } from './ledger-audit.ts';
 import { createLedgerGroup } from './ledger-group.ts';
 import type { Schedule } from './ledger-group.ts';
 import { expireHolds, grantTo, reserveLines, resolveHold } from './ledger-operations.ts';
@@ -79,8 +81,10 @@ function createStore(
   setSynchronous: (mode: SynchronousMode) => void,
 ): SqliteLedgerStore {
   const statements = createStatements(database);
-  const reads = createLedgerReads(database, statements);
+  const reads = createLedgerReads(statements);
   const group = createLedgerGroup(database, statements, { grouped, ...(schedule === undefined ? {} : { schedule }) });
+  let isClosed = false;
+  let audits: Promise<unknown> = Promise.resolve();
   return {
     kind: 'sqlite',
     nowMs,
@@ -111,14 +115,25 @@ function createStore(
     reservations: async ({ book, closed }) =>
       group.read(() => ok([...reads.open(book), ...reads.closed(book, closed)])),
     entries: async (query) => group.read(() => ok(reads.entries(query))),
-    audit: async (atMs) => group.read(() => ok(reads.audit(atMs))),
+    audit: (atMs) => {
+      // One after another, each after what was asked before it.
+      const after = Promise.all([group.read(() => ok(null)), audits]);
+      const audit = after.then(([flushed]): Promise<Result<Audit>> | Result<never> =>
+        flushed.ok ? auditFile({ file: database.name, atMs, busyTimeoutMs, isClosed: () => isClosed }) : flushed,
+      );
+      audits = audit.catch(() => null);
+      return audit;
+    },
     setSynchronous: (mode) => {
       // What was asked for before is committed as it was asked for.
       group.flush();
       setSynchronous(mode);
     },
     close: async () => {
+      isClosed = true;
       group.close();
+      // Each ends at its next turn.
+      await audits;
       database.close();
     },
   };

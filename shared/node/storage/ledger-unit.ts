@@ -10,7 +10,8 @@ import { brokenRuleOf, rollingFrom } from '../../engine/ledger/decide.ts';
 import { must } from '../../engine/must.ts';
 import type { AccountState, LedgerLine, ReserveAsk } from '../../engine/ledger/store.ts';
 import { linesText } from './ledger-reads.ts';
-import type { Statements } from './statements.ts';
+import { entryChecksum, insertEntry } from './ledger-rows.ts';
+import type { SqlValue, Statements } from './statements.ts';
 
 export interface AccountRow {
   readonly account: Account;
@@ -68,8 +69,8 @@ export interface LedgerUnit {
   earliestExpiry(row: AccountRow): number | null;
   /** Marks it as changed by the entry that is written next, its holds too. Checks what must hold of an account. */
   changed(row: AccountRow, position: number): void;
-  /** Answers the entry's number. */
-  writeReserve(ask: ReserveAsk): number;
+  /** follows: the voided reservation that had the key before. Answers the entry's number. */
+  writeReserve(ask: ReserveAsk, follows: number | null): number;
   write(entry: NewEntry): void;
   isOpen(seq: number): boolean;
   /** False: it was not open. */
@@ -95,6 +96,11 @@ export function createLedgerUnit(statements: Statements): LedgerUnit {
     const seq = upcomingSeq();
     nextSeq = seq + 1;
     return seq;
+  }
+
+  function insert(values: SqlValue[]): void {
+    values.push(entryChecksum(values));
+    statements.run(insertEntry, ...values);
   }
 
   function account(key: string): AccountRow | null {
@@ -265,52 +271,46 @@ export function createLedgerUnit(statements: Statements): LedgerUnit {
       const broken = brokenRuleOf({ key, spent, held, overrun, limitMax: rolling ? null : limitMax });
       must(broken === null, broken ?? '');
     },
-    writeReserve: (ask) => {
-      const seq = takeSeq();
-      const { detail } = ask;
-      statements.run(
-        insertReserve,
-        seq,
-        ask.atMs,
-        ask.book,
-        ask.id,
-        ask.key,
-        ask.owner,
-        ask.tenant,
-        detail.user,
-        detail.model,
-        linesText(
-          ask.lines.map((line) => ({ account: line.key, unit: line.account.unit, amount: line.amount, overrun: 0 })),
-        ),
-        detail.inputTokens,
-        detail.outputTokens,
-        ask.expiresAtMs,
-        JSON.stringify(detail),
+    writeReserve: (ask, follows) => {
+      const { detail, lines } = ask;
+      const text = linesText(
+        lines.map((line) => ({ account: line.key, unit: line.account.unit, amount: line.amount, overrun: 0 })),
       );
+      const seq = takeSeq();
+      insert([
+        ...[
+          seq,
+          ask.atMs,
+          'reserve',
+          ask.book,
+          ask.id,
+          null,
+          ask.key,
+          ask.owner,
+          ask.tenant,
+          detail.user,
+          detail.model,
+        ],
+        ...[text, detail.inputTokens, detail.outputTokens, null, null, ''],
+        ...[ask.expiresAtMs, JSON.stringify(detail), follows],
+      ]);
       statements.run('INSERT INTO ledger_holds VALUES (?, ?)', seq, ask.expiresAtMs);
       return seq;
     },
     write: (entry) => {
-      statements.run(
-        insertEntry,
-        takeSeq(),
-        entry.atMs,
-        entry.operation,
-        entry.book,
-        entry.reservationId,
-        entry.resolves,
-        entry.key,
-        entry.owner,
-        entry.tenant,
-        entry.user,
-        entry.model,
-        linesText(entry.lines),
-        entry.inputTokens,
-        entry.outputTokens,
-        entry.nanoDollars,
-        entry.source,
-        entry.reason,
-      );
+      const { atMs, operation, book, reservationId, resolves, key, owner, tenant, user, model } = entry;
+      insert([
+        ...[takeSeq(), atMs, operation, book, reservationId, resolves, key, owner, tenant, user, model],
+        ...[
+          linesText(entry.lines),
+          entry.inputTokens,
+          entry.outputTokens,
+          entry.nanoDollars,
+          entry.source,
+          entry.reason,
+        ],
+        ...[null, null, null],
+      ]);
     },
     isOpen: (seq) => statements.get('SELECT seq FROM ledger_holds WHERE seq = ?', seq) !== undefined,
     takeHold: (seq) => statements.run('DELETE FROM ledger_holds WHERE seq = ?', seq).changes === 1,
@@ -349,12 +349,6 @@ const selectAccount = `SELECT id, ${columns} FROM ledger_accounts`;
 const insertAccount = `INSERT INTO ledger_accounts (${columns}) VALUES (${'?, '.repeat(18)}?)`;
 const updateAccount = `UPDATE ledger_accounts SET ends_at_ms = ?, time_zone = ?, alerts_percent = ?, limit_now = ?,
   limit_max = ?, granted = ?, spent = ?, held = ?, overrun = ?, alerts_raised = ?, touched = ? WHERE id = ?`;
-const insertReserve = `INSERT INTO ledger_journal (seq, at_ms, operation, book, reservation_id, key, owner, tenant, user,
-  model, lines, input_tokens, output_tokens, reason, expires_at_ms, detail)
-  VALUES (?, ?, 'reserve', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?)`;
-const insertEntry = `INSERT INTO ledger_journal (seq, at_ms, operation, book, reservation_id, resolves, key, owner, tenant,
-  user, model, lines, input_tokens, output_tokens, nano_dollars, source, reason)
-  VALUES (${'?, '.repeat(16)}?)`;
 
 function rowOf(stored: StoredAccount): AccountRow {
   const { id, key, book, tenant, scope, name, window, period, unit, granted, spent, held, overrun, touched } = stored;

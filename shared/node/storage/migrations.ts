@@ -238,6 +238,23 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX agent_runs_by_time ON agent_runs (created_at);
   `,
+  `
+  -- A key whose reservation was voided is given again. follows: that reservation, of which nothing was sent; NULL for the first
+  -- under its key. So the reservations of a key are one chain, and only its end is not voided.
+  -- checksum: CRC-32 of the other columns in their order (ledger-rows.ts); NULL for entries that are older than it.
+  ALTER TABLE ledger_journal ADD COLUMN follows INTEGER REFERENCES ledger_journal (seq)
+    CHECK (follows IS NULL OR operation = 'reserve');
+  ALTER TABLE ledger_journal ADD COLUMN checksum INTEGER;
+  DROP INDEX ledger_one_key;
+  CREATE UNIQUE INDEX ledger_one_key ON ledger_journal (key, tenant, book, ifnull(follows, 0)) WHERE operation = 'reserve';
+  CREATE TRIGGER ledger_key_follows_a_void BEFORE INSERT ON ledger_journal
+    WHEN new.follows IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM ledger_journal AS closing CROSS JOIN ledger_journal AS opening ON opening.seq = closing.resolves
+      WHERE closing.resolves = new.follows AND closing.operation = 'void'
+        AND opening.key = new.key AND opening.tenant = new.tenant AND opening.book = new.book
+    )
+    BEGIN SELECT RAISE (ABORT, 'a key of the ledger is given again only after a void'); END;
+  `,
 ];
 
 /** The version this program writes. */

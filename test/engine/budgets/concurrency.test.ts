@@ -118,6 +118,24 @@ describe('the same key', () => {
     await conserved(made);
   });
 
+  test('is sent and charged once when the server was not there for the first try', async () => {
+    const unreachable = [end({ ending: 'unreachable', status: null })];
+    const made = bench({ plan: { budgets: [...plan.budgets] }, scripts: [unreachable, reply(30, 7)] });
+    const first = await made.call(keyed);
+    expect(first.record.budget).toMatchObject({ resolution: 'voided', chargedInputTokens: 0, chargedOutputTokens: 0 });
+    expect(await made.balance('user')).toMatchObject({ spent: 0, held: 0 });
+    // Another length too: of the first try nothing is left.
+    const retry = await made.call({ ...keyed, numPredict: 50 });
+    expect([retry.denial, retry.record.budget?.resolution]).toEqual([null, 'settled']);
+    const third = await made.call({ ...keyed, numPredict: 50 });
+    expect(third.denial).toMatchObject({ code: 'key-used', field: 'idempotencyKey' });
+    expect(made.model.asked).toHaveLength(2);
+    expect(await made.balance('user')).toMatchObject({ spent: 37, held: 0 });
+    const told = (await made.entries()).map(({ operation, key }) => [operation, key]);
+    expect(told).toEqual(['reserve', 'void', 'reserve', 'settle'].map((operation) => [operation, 'order-7']));
+    await conserved(made);
+  });
+
   test('for another question is refused too; for another tenant it is another key', async () => {
     const made = bench({ plan: { budgets: [...plan.budgets] }, scripts: [reply(30, 7), reply(30, 7)] });
     await made.call(keyed);

@@ -76,8 +76,12 @@ const balance = (books: Books, index: number, change: Partial<AuditedBalance>): 
   books.balances[index] = { ...books.balances[index]!, ...change };
 };
 
-test.each<[string, (books: Books) => void, RegExp]>([
-  ['an entry is gone: a hold', (books) => void books.entries.splice(0, 1), /settled was never reserved/],
+test.each<[string, (books: Books) => unknown, RegExp]>([
+  [
+    'an entry is gone: a hold',
+    (books) => void books.entries.splice(0, 1),
+    /settled was never reserved or was resolved before/,
+  ],
   [
     'an entry is gone: a resolution',
     (books) => void books.entries.splice(books.entries.indexOf(of(books, 'forfeit') as never), 1),
@@ -106,17 +110,27 @@ test.each<[string, (books: Books) => void, RegExp]>([
   [
     'a resolution is in it twice',
     (books) => (books.entries.push(structuredClone(of(books, 'settle')) as never), renumber(books)),
-    /settled was resolved before/,
+    /settled was never reserved or was resolved before/,
   ],
   [
     'a hold is opened again',
     (books) => (books.entries.push(structuredClone(books.entries[0]!)), renumber(books)),
-    /settled was reserved before/,
+    /settled is open in the journal and not among the holds/,
   ],
   [
     'a resolution of nothing',
     (books) => ((of(books, 'void').reservationId = 'nobody'), undefined),
-    /nobody was never reserved/,
+    /nobody was never reserved or/,
+  ],
+  [
+    'a key is given again before its hold was resolved',
+    (books) => ((books.entries[1] as Draft).key = 'settled'),
+    /entry 2: the key settled of forfeited is another hold's/,
+  ],
+  [
+    'an entry that its store found damaged',
+    (books) => void Object.assign(books.entries[1]!, { faults: ['is not what was written'] }),
+    /^entry 2 is not what was written$/,
   ],
   [
     'less is held',

@@ -129,9 +129,8 @@ export class Auditor {
     if (this.read.some((one) => one.operation === 'reserve' && one.reservationId === id)) {
       this.fault(entry, `${id} is held twice`);
     }
-    if (this.read.some((one) => one.operation === 'reserve' && one.key === entry.key && sameBook(one, entry))) {
-      this.fault(entry, `the key ${entry.key} is held twice`);
-    }
+    const holder = this.holderOf(entry);
+    if (holder !== null) this.fault(entry, `the key ${entry.key} is the one of ${holder}`);
     const shown = entry.lines.map((line) => [line.account, line.amount, line.overrun]).sort();
     const wanted = asked.lines.map((line) => [line.key, line.amount, 0]).sort();
     if (JSON.stringify(shown) !== JSON.stringify(wanted)) this.fault(entry, 'holds something else than was asked');
@@ -142,6 +141,18 @@ export class Auditor {
       const before = this.largestLimit.get(line.key);
       this.largestLimit.set(line.key, before === null || limit === null ? null : Math.max(before ?? 0, limit));
     }
+  }
+
+  /** The reservation that a key belongs to: one that was not given back. */
+  holderOf(whose: Pick<LedgerEntry, 'key' | 'book' | 'tenant'>): string | null {
+    const found = this.read.filter(
+      (one) =>
+        one.operation === 'reserve' &&
+        one.key === whose.key &&
+        sameBook(one, whose) &&
+        this.closing(one.reservationId)?.operation !== 'void',
+    );
+    return found.at(-1)?.reservationId ?? null;
   }
 
   private takeClosing(entry: LedgerEntry): void {
@@ -219,4 +230,6 @@ export class Auditor {
   }
 }
 
-const sameBook = (a: LedgerEntry, b: LedgerEntry): boolean => a.book === b.book && a.tenant === b.tenant;
+const sameBook = (a: Whose, b: Whose): boolean => a.book === b.book && a.tenant === b.tenant;
+
+type Whose = Pick<LedgerEntry, 'book' | 'tenant'>;

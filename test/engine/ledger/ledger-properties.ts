@@ -68,7 +68,7 @@ export function ledgerProperties({ name, runs, open }: StoreUnderTest): void {
 
     test('of all that, everything happened', () => {
       const ways = ['reserved', 'refused', 'settle', 'forfeit', 'void', 'expire', 'grant', 'alert'];
-      for (const what of [...ways, 'overrun', 'crashed', 'retried', 'rolling']) {
+      for (const what of [...ways, 'overrun', 'crashed', 'retried', 'retried anew', 'rolling']) {
         expect([what, happened.get(what) ?? 0]).toEqual([what, expect.toSatisfy((times: number) => times > runs / 10)]);
       }
     });
@@ -103,6 +103,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('again' as const), operation: ending, pick }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('retry' as const), pick }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('anew' as const), pick }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('reuse' as const), pick }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire' as const), max: fc.integer({ min: 1, max: 5 }) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('crash' as const), owner: fc.nat(owners.length - 1) }) },

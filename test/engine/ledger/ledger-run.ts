@@ -34,6 +34,7 @@ export type Step =
     }
   | { readonly kind: 'again'; readonly operation: Ending; readonly pick: number }
   | { readonly kind: 'retry'; readonly pick: number }
+  | { readonly kind: 'anew'; readonly pick: number }
   | { readonly kind: 'reuse'; readonly pick: number }
   | { readonly kind: 'expire'; readonly max: number }
   | { readonly kind: 'crash'; readonly owner: number }
@@ -86,6 +87,7 @@ export class LedgerRun {
     else if (step.kind === 'twice') await this.resolveTwice(step.operations, step.pick, step.share);
     else if (step.kind === 'again') await this.resolveAgain(step.operation, step.pick);
     else if (step.kind === 'retry') await this.retry(step.pick);
+    else if (step.kind === 'anew') await this.anew(step.pick);
     else if (step.kind === 'reuse') await this.reuse(step.pick);
     else if (step.kind === 'expire') await this.expire(step.max);
     else if (step.kind === 'crash') await this.crash(step.owner);
@@ -236,6 +238,11 @@ export class LedgerRun {
   private async retry(at: number): Promise<void> {
     const hold = this.picked('any', at);
     if (hold === undefined) return;
+    const auditor = this.auditors[hold.ask.book];
+    const holder = auditor.holderOf(hold.ask);
+    if (holder === null) return this.retryVoided(hold);
+    // Of a key that was given back the holder is a later one, and so are its lines.
+    if (holder !== hold.ask.id) return;
     this.ids += 1;
     const before = await this.journal(hold.ask.book);
     const again = { ...hold.ask, id: `r${this.ids}`, atMs: this.nowMs, lines: [...hold.ask.lines].reverse() };
@@ -247,10 +254,42 @@ export class LedgerRun {
     expect(await this.journal(hold.ask.book)).toEqual(before);
   }
 
+  /** A server that was not there, and the same call once more. */
+  private async anew(at: number): Promise<void> {
+    const hold = this.picked('open', at);
+    if (hold === undefined) return;
+    await this.resolve('void', at, 0);
+    await this.retryVoided(hold);
+  }
+
+  /** What was given back may come again under its key: anew, with what it needs now, and once. */
+  private async retryVoided({ ask, tokens }: { ask: ReserveAsk; tokens: number }): Promise<void> {
+    const made = [0, 1].map(() => {
+      this.ids += 1;
+      const again = { ...ask, id: `r${this.ids}`, atMs: this.nowMs, expiresAtMs: this.nowMs + 60_000 };
+      this.auditors[ask.book].ask(again.id, {
+        ...again,
+        lines: ask.lines.map((line) => ({ ...line, rolling: line.account.window === 'minute' })),
+      });
+      return again;
+    });
+    const fits = ask.lines.every((line) =>
+      this.auditors[ask.book].fits({ ...line, rolling: line.account.window === 'minute' }, this.nowMs),
+    );
+    const answers = await Promise.all(made.map((again) => this.store.reserve(again)));
+    answers.forEach((answer, index) => this.note(made[index]!, tokens, value(answer)));
+    if (!fits) return expect(value(answers[0]!).outcome).toBe('refused');
+    this.count('retried anew');
+    expect(answers.map(value)).toMatchObject([
+      { repeated: false, reservation: { id: made[0]!.id, state: 'open' } },
+      { repeated: true, reservation: { id: made[0]!.id } },
+    ]);
+  }
+
   /** Another call under a key that was used. */
   private async reuse(at: number): Promise<void> {
     const hold = this.picked('any', at);
-    if (hold === undefined) return;
+    if (hold === undefined || this.auditors[hold.ask.book].holderOf(hold.ask) !== hold.ask.id) return;
     this.ids += 1;
     const lines = hold.ask.lines.map((line) => ({ ...line, amount: line.amount + 1 }));
     const answer = await this.store.reserve({ ...hold.ask, id: `r${this.ids}`, lines });

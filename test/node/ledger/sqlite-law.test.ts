@@ -34,6 +34,12 @@ async function filledFile(): Promise<{ file: string; open: ReserveAsk; done: Res
   return { file, open, done };
 }
 
+const voidOfEntry2 = `INSERT INTO ledger_journal (at_ms, operation, book, reservation_id, resolves, key, owner, tenant, lines,
+  reason) SELECT at_ms, 'void', book, reservation_id, 2, key, owner, tenant, lines, reason FROM ledger_journal WHERE seq = 2;`;
+
+const sameAsEntry2 = (id: string): string =>
+  sameReservation(`'${id}', key`, 2).replace('WHERE seq = 1', 'WHERE seq = 2');
+
 describe('the database holds the law too', () => {
   const breaches: [string, string, RegExp][] = [
     ['an entry changed', `UPDATE ledger_journal SET lines = '[]' WHERE seq = 1`, /never changed/],
@@ -51,6 +57,15 @@ describe('the database holds the law too', () => {
       /FOREIGN KEY/,
     ],
     ['a key twice', sameReservation(`'another', key`), /UNIQUE.*key/],
+    ['a key again after a charge', sameReservation(`'another', key`, 1), /only after a void/],
+    ['a key again after another key', sameReservation(`'another', key`, 2), /only after a void/],
+    ['a key again after nothing', sameReservation(`'another', key`, 999), /only after a void/],
+    [
+      'a grant that follows',
+      `DROP TRIGGER ledger_key_follows_a_void; INSERT INTO ledger_journal (at_ms, operation, book, owner, tenant, lines,
+       reason, follows) VALUES (1, 'grant', 'real', '', '', '[]', '', 2)`,
+      /CHECK.*follows/,
+    ],
     ['an id twice', sameReservation(`reservation_id, 'another'`), /UNIQUE.*reservation_id/],
     [
       'an unknown operation',
@@ -77,11 +92,16 @@ describe('the database holds the law too', () => {
       /UNIQUE.*key/,
     ],
   ];
-  function sameReservation(idAndKey: string): string {
-    return `INSERT INTO ledger_journal (at_ms, operation, book, reservation_id, key, owner, tenant, lines, reason,
-      expires_at_ms, detail) SELECT at_ms, operation, book, ${idAndKey}, owner, tenant, lines, reason, expires_at_ms, detail
-      FROM ledger_journal WHERE seq = 1`;
-  }
+  test('a key again after its void is the law too, once', async () => {
+    const { file } = await filledFile();
+    const database = rawConnection(file);
+    database.exec(`${voidOfEntry2} ${sameAsEntry2('again')}`);
+    expect(database.prepare('SELECT reservation_id, follows FROM ledger_journal WHERE seq = 6').get()).toEqual({
+      reservation_id: 'again',
+      follows: 2,
+    });
+    expect(() => database.exec(sameAsEntry2('once more'))).toThrow(/UNIQUE.*ledger_one_key/);
+  });
 
   test.each(breaches)('%s is refused', async (_name, sql, message) => {
     const { file } = await filledFile();
@@ -110,7 +130,30 @@ describe('the audit finds what was changed behind the ledger', () => {
       'an entry changed',
       `DROP TRIGGER ledger_journal_is_not_changed;
        UPDATE ledger_journal SET lines = replace(lines, '1969', '1968') WHERE operation = 'settle'`,
-      [/ada.*spent is 1969, its entries sum to 1968/, /acme:month.*1968/],
+      ['entry 3 is not what was written', /ada.*spent is 1969, its entries sum to 1968/, /acme:month.*1968/],
+    ],
+    [
+      'a word of an entry changed',
+      `DROP TRIGGER ledger_journal_is_not_changed; UPDATE ledger_journal SET user = 'bob' WHERE seq = 2`,
+      [/^entry 2 is not what was written$/],
+    ],
+    ...['at_ms = at_ms + 1', "detail = replace(detail, 'ada', 'bob')", "reason = 'x'", 'expires_at_ms = 1'].map(
+      (change): [string, string, (string | RegExp)[]] => [
+        `${change} where it was something else`,
+        `DROP TRIGGER ledger_journal_is_not_changed; UPDATE ledger_journal SET ${change} WHERE seq = 2`,
+        [/^entry 2 is not what was written$/],
+      ],
+    ),
+    [
+      'noise where the lines stood',
+      `DROP TRIGGER ledger_journal_is_not_changed; UPDATE ledger_journal SET lines = '[["a' WHERE operation = 'grant'`,
+      ['entry 4 is not what was written', 'entry 4 cannot be read', /granted is 500.*sum to 0/],
+    ],
+    [
+      'a key that was sent, given again',
+      `DROP TRIGGER ledger_key_follows_a_void; ${sameReservation(`'again', key`, 1)}; INSERT INTO ledger_holds VALUES (5, 1);
+       UPDATE ledger_accounts SET held = held + 2434`,
+      [/^entry 5 has a key of which something was sent$/, /grace.*held is 4868/],
     ],
     [
       'an entry deleted',
@@ -348,3 +391,10 @@ describe('opening', () => {
     expect(open(file)).toMatchObject({ ok: false, denial: { code: 'storage-failed' } });
   });
 });
+
+/** The reservation of entry 1 once more, under another id or key. */
+function sameReservation(idAndKey: string, follows: number | null = null): string {
+  return `INSERT INTO ledger_journal (at_ms, operation, book, reservation_id, key, owner, tenant, lines, reason,
+    expires_at_ms, detail, follows) SELECT at_ms, operation, book, ${idAndKey}, owner, tenant, lines, reason, expires_at_ms,
+    detail, ${follows ?? 'NULL'} FROM ledger_journal WHERE seq = 1`;
+}

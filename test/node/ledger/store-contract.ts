@@ -5,7 +5,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LedgerStore, ReserveAnswer, ReserveAsk } from '../../../shared/engine/ledger/store.ts';
 import { value } from '../storage/records.ts';
-import { START_MS, goldenLines, lineOf, reserveOf, settleOf } from './asks.ts';
+import { START_MS, forfeitOf, goldenLines, lineOf, reserveOf, settleOf, voidOf } from './asks.ts';
 import type { LineAsk } from './asks.ts';
 import { testHolding } from './contract-holding.ts';
 import { testJournal } from './contract-journal.ts';
@@ -254,6 +254,72 @@ function testReserving(fresh: FreshLedger): void {
     await expectSound(store);
   });
 
+  test('a void sets its key free, once: the next one under it is a new reservation, and what was sent keeps its key', async () => {
+    const { store } = await fresh();
+    const key = 'run7/step3';
+    const of = (amount = 2_434): ReserveAsk => reserveOf(goldenLines('ada', amount), { key });
+    const voided = of();
+    await reserved(store, voided);
+    const first = value(await store.resolve(voidOf(voided)));
+    // Other lines too: of the first nothing is left.
+    const second = of(1_000);
+    const answer = await reserved(store, second);
+    expect([answer.repeated, answer.reservation.id, answer.reservation.state]).toEqual([false, second.id, 'open']);
+    expect(answer.accounts.map(({ spent, held }) => [spent, held])).toEqual([
+      [0, 1_000],
+      [0, 1_000],
+    ]);
+    // The first stays what it was, also when its end is told again.
+    expect(value(await store.resolve(voidOf(voided)))).toMatchObject({
+      repeated: true,
+      reservation: first.reservation,
+    });
+    expect(await reserved(store, of(1_000))).toMatchObject({ repeated: true, reservation: { id: second.id } });
+    expect(await store.reserve(of())).toMatchObject({ ok: false, denial: { code: 'key-used', field: 'key' } });
+    expect(await store.reserve({ ...of(1_000), id: voided.id, key: 'another' })).toMatchObject({
+      denial: { code: 'key-used', field: 'id' },
+    });
+
+    value(await store.resolve(voidOf(second)));
+    expect((await refused(store, of(6_001))).refusals).toHaveLength(1);
+    const third = of(1_000);
+    expect((await reserved(store, third)).repeated).toBe(false);
+    value(await store.resolve(settleOf(third, 900)));
+    expect(await reserved(store, of(1_000))).toMatchObject({
+      repeated: true,
+      reservation: { id: third.id, state: 'settled' },
+    });
+    expect(await sums(store, third)).toEqual([
+      [900, 0],
+      [900, 0],
+    ]);
+    const entries = value(await store.entries({ book: 'simulated', limit: 10 }));
+    expect(entries.map((entry) => [entry.operation, entry.key, entry.reservationId])).toEqual([
+      ['settle', key, third.id],
+      ['reserve', key, third.id],
+      ['void', key, second.id],
+      ['reserve', key, second.id],
+      ['void', key, voided.id],
+      ['reserve', key, voided.id],
+    ]);
+    await expectSound(store);
+  });
+
+  test.each([
+    ['forfeited', (ask: ReserveAsk) => forfeitOf(ask)],
+    ['settled with nothing', (ask: ReserveAsk) => settleOf(ask, 0)],
+    ['expired', null],
+  ])('a key whose reservation was %s is not free', async (_how, end) => {
+    const { store } = await fresh();
+    const ask = reserveOf([{}], { key: 'once' });
+    await reserved(store, ask);
+    if (end !== null) value(await store.resolve(end(ask)));
+    else value(await store.expire({ book: 'simulated', atMs: ask.expiresAtMs, max: 1 }));
+    const again = await reserved(store, reserveOf([{}], { key: 'once' }));
+    expect(again).toMatchObject({ repeated: true, reservation: { id: ask.id } });
+    await expectSound(store);
+  });
+
   test('an id is given once', async () => {
     const { store } = await fresh();
     const ask = reserveOf([{ amount: 5 }]);
@@ -410,6 +476,21 @@ function testConcurrency(fresh: FreshLedger): void {
       [0, 2_434],
       [0, 2_434],
     ]);
+  });
+
+  test('a voided key many times at once is one new reservation', async () => {
+    const { store } = await fresh();
+    const ask = reserveOf([{}], { key: 'once' });
+    const answers = await Promise.all([
+      reserved(store, ask),
+      store.resolve(voidOf(ask)),
+      ...Array.from({ length: 20 }, () => reserved(store, reserveOf([{}], { key: 'once' }))),
+    ]);
+    const later = answers.slice(2) as Awaited<ReturnType<typeof reserved>>[];
+    expect(later.filter((answer) => !answer.repeated)).toHaveLength(1);
+    expect(new Set(later.map((answer) => answer.reservation.id)).size).toBe(1);
+    expect(await sums(store, ask)).toEqual([[0, 2_434]]);
+    await expectSound(store);
   });
 
   test('one hold resolved many times at once is resolved once', async () => {
