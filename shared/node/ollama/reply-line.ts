@@ -32,18 +32,25 @@ export const noFields: LineFields = {
   contextLength: null,
 };
 
+/** All chunks are made here, so that the common one, with texts alone, always has the same form for the compiler. */
+export function textChunk(thinking: string, answer: string): Chunk {
+  return { kind: 'chunk', thinking, answer, toolCalls: 0, logprobEntries: null };
+}
+
 export function chunkOf(line: Readonly<Record<string, unknown>>): Chunk {
   const message = asRecord(line.message);
+  const texts = textChunk(
+    asText(message.thinking) || asText(line.thinking),
+    asText(message.content) || asText(line.response),
+  );
   const toolCalls = message.tool_calls ?? line.tool_calls;
+  const calls = Array.isArray(toolCalls) ? toolCalls : [];
   const entries = Array.isArray(line.logprobs) ? line.logprobs : null;
+  if (calls.length === 0 && entries === null) return texts;
   return {
-    kind: 'chunk',
-    thinking: asText(message.thinking) || asText(line.thinking),
-    answer: asText(message.content) || asText(line.response),
-    toolCalls: Array.isArray(toolCalls) ? toolCalls.length : 0,
-    ...(Array.isArray(toolCalls) && toolCalls.length > 0
-      ? { made: toolCalls.slice(0, TOOL_CALLS_MAX).map(madeOf) }
-      : {}),
+    ...texts,
+    toolCalls: calls.length,
+    ...(calls.length === 0 ? {} : { made: calls.slice(0, TOOL_CALLS_MAX).map(madeOf) }),
     logprobEntries: entries === null ? null : entries.length,
     ...(entries === null || entries.length === 0 ? {} : { logprobs: entries.map(entryOf) }),
   };

@@ -6,8 +6,9 @@ import type { ReplyEnd } from '../../engine/ports.ts';
 import type { ErrorReading } from './error-text.ts';
 import { htmlText, readError, readRefusal } from './error-text.ts';
 import type { HttpHead } from './exchange.ts';
-import { createLineSplitter } from './lines.ts';
+import { createLineSplitter, firstLines, linesWithin } from './lines.ts';
 import { createRawCopy } from './raw-copy.ts';
+import { plainChunkAt } from './plain-line.ts';
 import { type Chunk, type LineFields, chunkOf, fieldsOf, isEmpty, noFields } from './reply-line.ts';
 
 export const lineBytesMax = 16 * 1024 * 1024;
@@ -57,38 +58,47 @@ function lineParser(options: ParserOptions): StreamParser {
   let tooLong: string | null = null;
   const lineTooLong = `A line of the reply is longer than ${limit.toLocaleString('en-US')} bytes`;
 
-  const take = (line: Buffer): Chunk | null => {
-    raw.add(line);
-    const chunk = reader.read(decode(line));
-    if (chunk === null) return null;
+  const isOver = (): boolean => tooLong !== null || reader.ending !== null;
+
+  const count = (chunk: Chunk): void => {
     textCharacters += chunk.thinking.length + chunk.answer.length;
     if (textCharacters > textLimit)
       tooLong = `The reply is longer than ${textLimit.toLocaleString('en-US')} characters, so it was stopped`;
-    return chunk;
+  };
+  /** Decoded in one piece: a portion has hundreds of lines on a fast server, and a call for each costs more than its text. */
+  const readLines = (lines: Buffer): Chunk[] => {
+    const chunks: Chunk[] = [];
+    const text = lines.toString('utf8');
+    let at = 0;
+    let linesRead = 0;
+    while (at < text.length && !isOver()) {
+      const end = text.indexOf('\n', at) + 1;
+      const chunk = reader.readIn(text, at, end);
+      if (chunk !== null) {
+        count(chunk);
+        chunks.push(chunk);
+      }
+      at = end;
+      linesRead += 1;
+    }
+    raw.add(at === text.length ? lines : firstLines(lines, linesRead));
+    return chunks;
   };
   return {
     push(part) {
-      const chunks: Chunk[] = [];
-      if (tooLong !== null || reader.ending !== null) return chunks;
-      splitter.push(part);
-      for (let line = splitter.next(); line !== null; line = splitter.next()) {
-        if (line.byteLength > limit) {
-          tooLong = lineTooLong;
-          return chunks;
-        }
-        const chunk = take(line);
-        if (chunk !== null) chunks.push(chunk);
-        if (tooLong !== null || reader.ending !== null) return chunks;
-      }
-      if (splitter.pendingBytes > limit) tooLong = lineTooLong;
+      if (isOver()) return [];
+      const lines = splitter.push(part);
+      const fitting = linesWithin(lines, limit);
+      const chunks = readLines(fitting);
+      if (!isOver() && (fitting.byteLength < lines.byteLength || splitter.pendingBytes > limit)) tooLong = lineTooLong;
       return chunks;
     },
     get over() {
-      return tooLong !== null || reader.ending !== null;
+      return isOver();
     },
     finish(stop) {
       const chunks: Chunk[] = [];
-      if (tooLong === null && reader.ending === null) {
+      if (!isOver()) {
         const rest = splitter.rest();
         if (rest.byteLength > 0) {
           raw.add(rest);
@@ -134,11 +144,17 @@ function wholeParser(options: ParserOptions): StreamParser {
   };
 }
 
+const partBytes = 64 * 1024;
+
 function byLines(options: ParserOptions, body: Buffer, stop: Stop): ReturnType<StreamParser['finish']> {
   const parser = lineParser({ ...options, lineBytesMax: wholeBytesMax * 2 });
-  const chunks = [...parser.push(body)];
+  const chunks: Chunk[] = [];
+  // In parts as a socket gives them: the text of the whole would stand in memory beside its bytes.
+  for (let at = 0; at < body.byteLength && !parser.over; at += partBytes)
+    for (const chunk of parser.push(body.subarray(at, at + partBytes))) chunks.push(chunk);
   const last = parser.finish(stop);
-  return { chunks: [...chunks, ...last.chunks], end: last.end };
+  for (const chunk of last.chunks) chunks.push(chunk);
+  return { chunks, end: last.end };
 }
 
 /** Every status but 2xx: nothing was generated, the body says why. */
@@ -168,7 +184,8 @@ type LineEnding = Pick<ReplyEnd, 'ending' | 'abortedBy'> &
   Omit<ErrorReading, 'error'> & { readonly error: string | null };
 
 interface LineReader {
-  read(line: string): Chunk | null;
+  /** The line that stands in `text` from `start` to `end`, its newline with it. */
+  readIn(text: string, start: number, end: number): Chunk | null;
   /** The text behind the last newline. */
   readRest(line: string): Chunk | null;
   accept(record: Readonly<Record<string, unknown>>): Chunk | null;
@@ -184,13 +201,14 @@ function createLineReader(head: HttpHead): LineReader {
   let fields = noFields;
   let torn = false;
 
+  /** Nearly every line of a stream: a piece of text and nothing else. */
+  const acceptPlain = (chunk: Chunk): Chunk => {
+    if (fields.done !== false) fields = { ...fields, done: false };
+    return chunk;
+  };
   const accept = (record: Readonly<Record<string, unknown>>): Chunk | null => {
     const chunk = chunkOf(record);
-    // Nearly every line of a stream: a piece of text and nothing else.
-    if (isPlain(record)) {
-      fields = fields.done === false ? fields : { ...fields, done: false };
-      return chunk;
-    }
+    if (isPlain(record)) return acceptPlain(chunk);
     fields = merge(fields, fieldsOf(record));
     if (record.error !== undefined && record.error !== null) {
       ending = { ending: 'error-line', abortedBy: null, ...readError(record.error) };
@@ -209,7 +227,10 @@ function createLineReader(head: HttpHead): LineReader {
     return null;
   };
   return {
-    read,
+    readIn(text, start, end) {
+      const plain = plainChunkAt(text, start);
+      return plain === null ? read(text.slice(start, end)) : acceptPlain(plain);
+    },
     readRest(line) {
       const text = isEventStream ? eventData(line) : line.trim();
       torn = text.startsWith('{') && parseRecord(text) === null;

@@ -254,6 +254,41 @@ describe('bounds', () => {
     }
   });
 
+  test('a line over the limit behind the done line does not count, nor does one that only shares its portion', () => {
+    const long = line('b'.repeat(2_000));
+    expect(read(line('a') + last() + long, { lineBytesMax: 1_000 })).toMatchObject({
+      answer: 'a',
+      end: { ending: 'done', raw: line('a') + last() },
+    });
+    expect(read(line('a').repeat(50) + last(), { lineBytesMax: 200 })).toMatchObject({
+      answer: 'a'.repeat(50),
+      end: { ending: 'done' },
+    });
+  });
+
+  test('the raw copy ends with the line that ended the reply, whatever bytes stand around it', () => {
+    const noise = fc
+      .uint8Array({ maxLength: 12 })
+      .filter((bytes) => !bytes.some((byte) => byte === 0x22 || byte === 0x5c));
+    fc.assert(
+      fc.property(fc.array(noise, { maxLength: 4 }), noise, (texts, behind) => {
+        const texted = texts.map((bytes) => bytes.map((byte) => (byte < 0x20 ? 0xc3 : byte)));
+        const before = texted.flatMap((bytes) => [
+          ...bytesOf('{"message":{"content":"'),
+          ...bytes,
+          ...bytesOf('"}}\n'),
+        ]);
+        const reply = [...before, ...bytesOf(last())];
+        const { end, chunks } = summed(parsedEvents([Uint8Array.from([...reply, ...behind, 0x0a])]));
+        expect({ chunks, ending: end.ending, rawBytes: end.rawBytes }).toEqual({
+          chunks: texts.length,
+          ending: 'done',
+          rawBytes: reply.length,
+        });
+      }),
+    );
+  });
+
   test('the raw copy stops at its limit, between characters, and the count goes on', () => {
     const text = line('éé') + last();
     const at = bytesOf(text.slice(0, text.indexOf('é'))).byteLength + 1;
