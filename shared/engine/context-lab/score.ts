@@ -19,6 +19,7 @@ export interface NeedleScore {
  * none: nothing was said, or there are no needles.
  */
 export function scoreNeedles(answer: string, needles: readonly Needle[], messages: readonly Message[]): NeedleScore {
+  if (needles.length === 0) return { overall: 'none', readings: [] };
   const clipped = answer.length > ANSWER_CHARACTERS_MAX ? answer.slice(0, ANSWER_CHARACTERS_MAX) : answer;
   const said = { raw: clipped, folded: fold(clipped), words: foldToWords(clipped) };
   const prompt = lazy(() => foldToWords(messages.map((message) => message.content).join('\n')));
@@ -35,7 +36,7 @@ const ANSWER_CHARACTERS_MAX = 200_000;
 const worstFirst: readonly NeedleOutcome[] = ['invented', 'echoed', 'lost', 'none'];
 
 function overallOf(outcomes: readonly NeedleOutcome[]): NeedleOutcome {
-  return worstFirst.find((outcome) => outcomes.includes(outcome)) ?? (outcomes.length === 0 ? 'none' : 'found');
+  return worstFirst.find((outcome) => outcomes.includes(outcome)) ?? 'found';
 }
 
 interface Said {

@@ -36,36 +36,28 @@ export const FIELD_CHARACTERS_MAX = 8_000_000;
 const LIST_MAX = 2_000_000;
 
 export function createReasoningReader(settings: ReasoningSettings): ReasoningReader {
-  let thinking = '';
-  let content = '';
+  const thinking = createField();
+  const content = createField();
   let toolCalls = 0;
   let toolCharacters = 0;
   let thinkingChunks = 0;
-  let charactersDropped = 0;
   let live: LiveReading | null = null;
   const contentStarts: number[] = [];
   const logprobs: LogprobEntry[] = [];
 
-  const grown = (field: string, piece: string): string => {
-    if (field.length + piece.length <= FIELD_CHARACTERS_MAX) return field + piece;
-    const room = Math.max(0, FIELD_CHARACTERS_MAX - field.length);
-    charactersDropped += Math.max(0, piece.length - room);
-    return field + (piece.length > room ? piece.slice(0, room) : piece);
-  };
-
   return {
     get charactersDropped() {
-      return charactersDropped;
+      return thinking.dropped + content.dropped;
     },
     push(piece) {
       live = null;
       if (piece.thinking !== undefined && piece.thinking !== '') {
-        thinking = grown(thinking, piece.thinking);
+        thinking.add(piece.thinking);
         thinkingChunks += 1;
       }
       if (piece.content !== undefined && piece.content !== '') {
         if (contentStarts.length < LIST_MAX) contentStarts.push(content.length);
-        content = grown(content, piece.content);
+        content.add(piece.content);
       }
       toolCalls += piece.toolCalls ?? 0;
       toolCharacters += piece.toolCharacters ?? 0;
@@ -73,14 +65,14 @@ export function createReasoningReader(settings: ReasoningSettings): ReasoningRea
       for (const entry of piece.logprobs) if (logprobs.length < LIST_MAX) logprobs.push(entry);
     },
     look() {
-      live ??= liveReading(thinking, content, thinkingChunks, contentStarts.length);
+      live ??= liveReading(thinking.read(), content.read(), thinkingChunks, contentStarts.length);
       return live;
     },
     finish: (end, shifts = null, window = settings.window) =>
       classifyReasoning({
         settings: { ...settings, window },
-        thinking,
-        content,
+        thinking: thinking.read(),
+        content: content.read(),
         toolCalls,
         toolCharacters,
         chunks: { thinkingChunks, contentStarts },
@@ -88,6 +80,41 @@ export function createReasoningReader(settings: ReasoningSettings): ReasoningRea
         shifts,
         end,
       }),
+  };
+}
+
+interface Field {
+  readonly length: number;
+  /** Units that came after the field was full. */
+  readonly dropped: number;
+  add(piece: string): void;
+  read(): string;
+}
+
+/** Pieces are joined when somebody reads: that costs less than a text that grows with each of them. */
+function createField(): Field {
+  let pieces: string[] = [];
+  let length = 0;
+  let dropped = 0;
+  return {
+    get length() {
+      return length;
+    },
+    get dropped() {
+      return dropped;
+    },
+    add(piece) {
+      const room = FIELD_CHARACTERS_MAX - length;
+      if (piece.length > room) dropped += piece.length - room;
+      const kept = piece.length > room ? piece.slice(0, room) : piece;
+      if (kept === '') return;
+      pieces.push(kept);
+      length += kept.length;
+    },
+    read() {
+      if (pieces.length > 1) pieces = [pieces.join('')];
+      return pieces[0] ?? '';
+    },
   };
 }
 
