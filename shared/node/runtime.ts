@@ -200,7 +200,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<Result<Run
     },
     estimateTokens: (text) => estimateText(text).likely,
   });
-  const agentParts = createAgentParts({ engine, store, watch, clock, home: home.value, emit, timeScale });
+  const agentParts = createAgentParts({ engine, store, watch, subjects, clock, home: home.value, emit, timeScale });
   notices.push(...agentParts.notices);
   const exports = createChunkedExports();
   const parts: Parts = {

@@ -6,9 +6,9 @@ import { never } from '../../engine/cancel.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { createBreakers } from '../../engine/gateway/breaker.ts';
 import type { Clock } from '../../engine/ports.ts';
-import { fullName } from '../../engine/running.ts';
 import { connectMcpServers } from '../mcp/connect.ts';
-import { type ServerWatch, notUp } from '../server/server-watch.ts';
+import type { ServerWatch } from '../server/server-watch.ts';
+import type { Subjects } from '../server/subjects.ts';
 import type { Home } from '../storage/home.ts';
 import type { Store, StoreNotice } from '../storage/store-types.ts';
 import { type Agents, type AgentsOptions, createAgents } from './agents.ts';
@@ -33,6 +33,7 @@ export function createAgentParts(options: {
   readonly engine: Engine;
   readonly store: Store;
   readonly watch: ServerWatch;
+  readonly subjects: Subjects;
   readonly clock: Clock;
   readonly home: Home;
   readonly emit: (event: EngineEvent) => void;
@@ -52,7 +53,7 @@ export function createAgentParts(options: {
     breakers: createBreakers(),
     pace: () => PACE_MS * options.timeScale(),
     isSimulated: () => watch.status().kind === 'simulator',
-    checkModel: (model) => modelWithTools(watch, model),
+    checkModel: (model) => modelWithTools(options, model),
   });
   const bombs = createBombs({ agents, emit });
   return {
@@ -68,10 +69,13 @@ export function createAgentParts(options: {
   };
 }
 
-/** Unknown facts refuse nothing: the server then says itself what it cannot do. */
-async function modelWithTools(watch: ServerWatch, model: string): ReturnType<AgentsOptions['checkModel']> {
-  const status = watch.status().state === 'up' ? watch.status() : await watch.look();
-  if (status.state !== 'up') return notUp(status);
+/** What must not leave is refused before anything is started. Unknown facts refuse nothing: the server then says itself what it cannot do. */
+async function modelWithTools(
+  { watch, subjects }: { readonly watch: ServerWatch; readonly subjects: Subjects },
+  model: string,
+): ReturnType<AgentsOptions['checkModel']> {
+  const subject = await subjects.of(model, never);
+  if (!subject.ok) return subject;
   const facts = await watch.facts(model, never);
   if (!facts.ok && facts.denial.code === 'unknown-model') return facts;
   const known = facts.ok ? facts.value : null;
@@ -81,8 +85,7 @@ async function modelWithTools(watch: ServerWatch, model: string): ReturnType<Age
       next: 'Choose a model that has the capability tools.',
     });
   }
-  const listed = status.models.find(({ name }) => fullName(name) === fullName(model));
-  return ok({ modelDigest: listed?.digest ?? known?.digest ?? null, ollamaVersion: status.version });
+  return ok({ modelDigest: subject.value.digest, ollamaVersion: subject.value.serverVersion });
 }
 
 /** undefined = the server names none. */

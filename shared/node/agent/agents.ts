@@ -17,70 +17,21 @@ import {
 import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
 import type { EngineEvent } from '../../contract/events.ts';
 import { engineModel } from '../../engine/agent/engine-model.ts';
-import type { AgentModel, TranscriptEntry } from '../../engine/agent/model.ts';
+import type { TranscriptEntry } from '../../engine/agent/model.ts';
 import { partialText } from '../../engine/agent/prompts.ts';
-import {
-  type RestartState,
-  type RunChange,
-  type RunSettings,
-  type RunningAgents,
-  startAgentRun,
-} from '../../engine/agent/run.ts';
+import { type RestartState, type RunChange, type RunningAgents, startAgentRun } from '../../engine/agent/run.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { estimateText } from '../../engine/estimate/estimate.ts';
 import type { Breakers } from '../../engine/gateway/breaker.ts';
 import { wordRefusal } from '../../engine/gateway/refusal.ts';
 import { type Tool, withRule } from '../../engine/gateway/tool.ts';
 import type { Clock } from '../../engine/ports.ts';
+import type { AgentStore, AgentWorld } from './agent-ports.ts';
 import { createApprovals } from './approvals.ts';
 import { type BlobFolder, createBlobFolder } from './blob-folder.ts';
 import { breakersOf, createFrames, createSaver, realTime, virtualTime } from './run-time.ts';
 
-/** What a script brings with it: its model, and what is known of its run to the token. */
-export interface Scenario {
-  model(about: { sleep(durationMs: number): Promise<void> }): AgentModel;
-  readonly rootName: string;
-  /** null = the task's own. */
-  readonly settings: RunSettings | null;
-  /** Part of the usual pace, for a script that waits very long; left out = 1. The run's own times stay what they are. */
-  readonly paceShare?: number;
-  /** Figures of the scenario itself; left out = estimates. */
-  readonly figures?: {
-    baseTokens(prompt: string): number;
-    tokensOf(text: string, textBytes: number): number;
-    wordRefusal?: Parameters<typeof startAgentRun>[2]['wordRefusal'];
-    wordPartial?: Parameters<typeof startAgentRun>[2]['wordPartial'];
-    handleOf?: (text: { readonly head: string }) => string;
-  };
-}
-
-/** What tools get from the run. */
-export interface ToolWorld {
-  sleep(durationMs: number): Promise<void>;
-  /** Work outside of the run's own time, such as files, sockets and processes: a script's clock stands meanwhile. */
-  hold<Value>(work: Promise<Value>): Promise<Value>;
-  readonly blobs: BlobFolder;
-}
-
-export interface AgentWorld {
-  /** The scenario behind `script:NAME` for this task; null = there is none of that name. */
-  scenario(name: string, task: AgentTask): Scenario | null;
-  /** Tools of the task's sets and MCP servers. `close` ends what was started for them. */
-  tools(
-    task: AgentTask,
-    about: ToolWorld,
-  ): Promise<Result<{ readonly tools: readonly Tool[]; readonly problems: readonly string[]; close(): Promise<void> }>>;
-}
-
-export interface AgentStore {
-  saveAgentRun(view: AgentRunView, restart: string | null): Result<null>;
-  agentRestart(id: AgentRunId): string | null;
-  agentRun(id: AgentRunId): AgentRunView | null;
-  agentRuns(limit: number): AgentRun[];
-  removeAgentRun(id: AgentRunId): Result<null>;
-  /** Runs that were running when the process ended become `interrupted`. */
-  interruptAgentRuns(): Result<number>;
-}
+export type { AgentStore, AgentWorld, Scenario, ToolWorld } from './agent-ports.ts';
 
 export interface Agents {
   start(task: AgentTask): Promise<Result<{ readonly runId: AgentRunId }>>;
@@ -185,12 +136,15 @@ export function createAgents(options: AgentsOptions): Agents {
       scenario === null ? realTime(startMs) : virtualTime(() => options.pace() * (scenario.paceShare ?? 1), startMs);
     const blobs = createBlobFolder(outputsFolder(options, runId), scenario?.figures?.handleOf);
     const found = await world.tools(task, { sleep: time.sleep, hold: time.hold, blobs });
+    // A run that did not begin leaves nothing; one that goes on keeps what it had.
+    const leave = (): Promise<void> => (restored === undefined ? blobs.remove() : Promise.resolve());
     if (!found.ok) {
-      await blobs.remove();
+      await leave();
       return found;
     }
     if (stopping) {
       await found.value.close();
+      await leave();
       return closingDown();
     }
     for (const text of found.value.problems) emit({ type: 'notice-raised', level: 'warning', text, next: null });
@@ -328,7 +282,14 @@ export function createAgents(options: AgentsOptions): Agents {
     }
   }
 
+  /** Its own end is seen a moment before all it started is gone. */
+  async function settled(runId: AgentRunId): Promise<void> {
+    const entry = open.get(runId);
+    if (entry !== undefined && entry.run.view().run.state !== 'running') await entry.done.catch(() => undefined);
+  }
+
   async function resume(runId: AgentRunId): Promise<Result<Record<string, never>>> {
+    await settled(runId);
     if (open.has(runId)) return denied('busy', 'This run is under way.');
     const view = store.agentRun(runId);
     const restart = restartFrom(runId);
@@ -374,6 +335,7 @@ export function createAgents(options: AgentsOptions): Agents {
     },
     inventory: (task) => (stopping ? Promise.resolve(closingDown()) : tracked(inventory(task))),
     async remove(runId) {
+      await settled(runId);
       if (open.has(runId)) return denied('busy', 'The run is still going.', { next: 'Stop it, then delete it.' });
       const removed = store.removeAgentRun(runId);
       if (!removed.ok) return removed;

@@ -157,6 +157,9 @@ describe('what may not be', () => {
     expect(await at.refused('agent.start', { prompt: 'Go.', model: 'script:nobody' })).toMatchObject({
       ...{ code: 'bad-input', field: 'model', message: 'There is no script nobody.' },
     });
+    expect(await at.refused('agent.start', { prompt: 'Go.', model: 'big:cloud' })).toMatchObject({
+      code: 'cloud-model',
+    });
     expect(at.events.filter(({ type }) => type === 'call-opened')).toEqual([]);
   });
 

@@ -132,6 +132,25 @@ describe('killed in mid-run', () => {
     for (const { id, state } of after.nodes) expect([id, state]).toEqual([id, 'ended']);
   });
 
+  test('a model of a server goes on as well, with a ledger that knows what was sent', async () => {
+    const { at, runId } = await killed(1, { ...asking, model: 'sim-loop', guards: { identicalCalls: null } });
+    allowAll(at);
+    await at.ask('agent.resume', { runId });
+    const { run, turns } = await at.ended(runId);
+    expect([run.state, run.reason, run.totals.toolCalls, run.totals.modelTurns]).toEqual(['ended', 'state-hash', 3, 4]);
+    const { reservations } = await at.ask('ledger.get', {});
+    expect(reservations.map(({ state }) => state)).toEqual(turns.map(() => 'settled'));
+    expect(await at.ask('ledger.audit', {})).toMatchObject({ sound: true, openHolds: 0 });
+  });
+
+  test('without its server it cannot go on yet, and loses nothing by the attempt', async () => {
+    const { at, runId, home } = await killed(1, { ...asking, model: 'sim-loop' });
+    await at.ask('simulator.stop', {});
+    expect(await at.refused('agent.resume', { runId })).toMatchObject({ code: 'no-server' });
+    expect((await at.ask('agent.get', { runId })).run.state).toBe('interrupted');
+    expect(existsSync(join(home, 'agent-outputs', runId))).toBe(true);
+  });
+
   test('a person deletes it: row and outputs are gone', async () => {
     const { at, runId, home } = await killed(0, asking);
     expect(existsSync(join(home, 'agent-outputs', runId))).toBe(true);
