@@ -272,8 +272,9 @@ function boxesOf(
   ordered.forEach((step, at) => {
     const from = xOf(startOf(step));
     const longest = Math.max(...step.map((call) => xOf(call.endedMs ?? endMs) - xOf(call.startedMs)));
-    const next = ordered[at + 1];
-    const gap = next === undefined ? Infinity : xOf(startOf(next)) - from - 1;
+    // The last one is drawn as those before it.
+    const [one, other] = at + 1 < ordered.length ? [ordered[at], ordered[at + 1]] : [ordered[at - 1], ordered[at]];
+    const gap = one === undefined || other === undefined ? Infinity : xOf(startOf(other)) - xOf(startOf(one)) - 1;
     const width = Math.max(1.5, Math.min(Math.max(longest, 6), 48, gap));
     // In the order they were asked for, from below; what was not made lies on top.
     const stack = step.sort((a, b) => Number(isHollow(a)) - Number(isHollow(b)) || a.index - b.index);

@@ -8,6 +8,10 @@ import { useThrottledEngine } from './throttled.ts';
 
 /** After a refusal, such as a host that has no agents yet. */
 const RETRY_MS = 10_000;
+/** A run is drawn at most 10 times a second, a large one more seldom. */
+const REDRAW_MS = 100;
+const LARGE_RUN_CALLS = 1_000;
+const LARGE_REDRAW_MS = 400;
 
 /** For the whole window: the rail and the bar of approvals are there on every page. */
 export function useAgentsFeed(): void {
@@ -46,12 +50,16 @@ export function useAgentRun(runId: AgentRunId | null): {
     (state: EngineState) => (runId === null ? null : (state.agents.details.get(runId) ?? null)),
     [runId],
   );
-  const detail = useThrottledEngine(select);
+  const isLarge = useEngine(
+    (state) => runId !== null && (state.agents.details.get(runId)?.calls.size ?? 0) > LARGE_RUN_CALLS,
+  );
+  const intervalMs = isLarge ? LARGE_REDRAW_MS : REDRAW_MS;
+  const detail = useThrottledEngine(select, intervalMs);
   const selectRun = useCallback(
     (state: EngineState) => (runId === null ? null : (state.agents.runs.get(runId) ?? null)),
     [runId],
   );
-  return { run: useThrottledEngine(selectRun), detail };
+  return { run: useThrottledEngine(selectRun, intervalMs), detail };
 }
 
 /** The run of the address; without one the run that is under way, else the newest. */

@@ -30,6 +30,8 @@ export function BlobView({
   const [offsets, setOffsets] = useState<readonly number[]>([0]);
   const [page, setPage] = useState<Page | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
+  // What is looked for stays from page to page.
+  const [wanted, setWanted] = useState('');
   const offset = offsets.at(-1) ?? 0;
   useEffect(() => {
     let current = true;
@@ -56,7 +58,7 @@ export function BlobView({
       ) : page === null ? (
         <p className="px-4 py-3">Loading</p>
       ) : (
-        <BlobPage key={page.offset} page={page} />
+        <BlobPage page={page} wanted={wanted} onWanted={setWanted} />
       )}
       <div className="flex flex-none items-center gap-2 border-t px-4 py-2">
         <span className="lab flex-1">
@@ -81,9 +83,16 @@ export function BlobView({
 
 const MATCHES_MAX = 1_000;
 
-function BlobPage({ page }: { page: Page }) {
-  const [wanted, setWanted] = useState('');
-  const [at, setAt] = useState(0);
+interface BlobPageProps {
+  readonly page: Page;
+  readonly wanted: string;
+  readonly onWanted: (wanted: string) => void;
+}
+
+function BlobPage({ page, wanted, onWanted }: BlobPageProps) {
+  const [place, setPlace] = useState({ offset: page.offset, at: 0 });
+  const at = place.offset === page.offset ? place.at : 0;
+  const setAt = (next: number): void => setPlace({ offset: page.offset, at: next });
   const matches = useMemo(() => matchesOf(page.text, wanted), [page.text, wanted]);
   const shown = matches[at % Math.max(1, matches.length)];
   const shownOffset = useMemo(
@@ -100,7 +109,7 @@ function BlobPage({ page }: { page: Page }) {
           autoFocus
           maxLength={200}
           onValue={(value) => {
-            setWanted(value);
+            onWanted(value);
             setAt(0);
           }}
           onKeyDown={(event) => {
@@ -116,6 +125,7 @@ function BlobPage({ page }: { page: Page }) {
         </span>
       </div>
       <LongText
+        key={page.offset}
         text={page.text}
         label="Output"
         shaded={matches}

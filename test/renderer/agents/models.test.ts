@@ -162,6 +162,17 @@ describe('the lanes', () => {
     );
   });
 
+  test('a step of 500 calls is as high as its lane', () => {
+    const calls = Array.from({ length: 500 }, (_, index): GatewayCall => ({
+      ...(farm.calls[0] as GatewayCall),
+      id: `c${index}`,
+      index,
+    }));
+    const lane = lanesModel(lanesInput({ ...farm, calls })).lanes[0];
+    expect(lane?.boxes.length).toBe(500);
+    expect(Math.min(...(lane?.boxes.map(({ y }) => y) ?? []))).toBeGreaterThanOrEqual(lane?.top ?? Infinity);
+  });
+
   test('a point finds its box, and nothing where there is none', () => {
     const model = lanesModel(lanesInput(farm));
     const box = model.lanes[1]?.boxes[5];
