@@ -3,179 +3,42 @@
  * turn and a step, until the model is done or something stops it, and then one closing call where there may be one.
  */
 import type {
-  AgentNode,
   AgentRun,
   AgentRunId,
   AgentRunView,
   AgentTask,
   EndReason,
   Exhaustion,
-  GatewayCall,
-  GuardSettings,
   GuardTrip,
-  Lease,
   ModelTurn,
-  NodeLimits,
 } from '../../contract/agents.ts';
-import { DEFAULT_GUARDS, DEFAULT_LIMITS } from '../../contract/agents.ts';
-import { bytes, milliseconds } from '../../contract/units.ts';
-import { type BudgetTree, type TreeSnapshot, createBudgetTree } from '../budget-tree/tree.ts';
+import { milliseconds } from '../../contract/units.ts';
+import { type BudgetTree, createBudgetTree } from '../budget-tree/tree.ts';
 import { type CancelSource, createCancel } from '../cancel.ts';
 import { type Gateway, type GatewayPorts, type ToolAsk, createGateway, reasonOf } from '../gateway/gateway.ts';
 import { READ_BLOB, readBlobTool } from '../gateway/read-blob.ts';
 import { wordsOf } from '../gateway/refusal.ts';
 import { type Tool, textOf, withRule } from '../gateway/tool.ts';
-import { type GuardsSnapshot, createGuards } from '../guards/guards.ts';
+import { createGuards } from '../guards/guards.ts';
 import { must } from '../must.ts';
 import { delegateTool, readDelegation } from './delegate.ts';
-import type { AgentModel, TranscriptEntry } from './model.ts';
+import type { AgentModel } from './model.ts';
 import { closingPrompt, systemPrompt, unreadablePrompt } from './prompts.ts';
+import type { AboutRun, AgentRunPorts, AgentState, RestartState, RunningAgents } from './run-ports.ts';
+import { createRunRecord } from './run-record.ts';
+import { settingsOf } from './run-settings.ts';
 
-export interface AgentRunPorts extends Pick<
-  GatewayPorts,
-  'nowMs' | 'after' | 'breakers' | 'blobs' | 'sha256' | 'tokensOf' | 'wordRefusal' | 'approve'
-> {
-  readonly model: AgentModel;
-  readonly tools: readonly Tool[];
-  /** Tokens of an agent's first prompt: its texts and the tools it is told of. */
-  baseTokens(prompt: string): number;
-  /** Asks a person for a larger budget of the root; false = no. Answers false when the run is cancelled. */
-  raise(exhaustion: Exhaustion, limitAsked: number): Promise<boolean>;
-  /** What is said of an agent that had no closing call. */
-  wordPartial(of: { readonly nodeId: string; readonly why: string; readonly calls: number }): string;
-  now(): string;
-  /** Something changed that a screen shows; called often. */
-  onChange(change: RunChange): void;
-}
+export type { AboutRun, AgentRunPorts, RestartState, RunChange, RunningAgents } from './run-ports.ts';
+export { CALLS_KEPT_MAX } from './run-record.ts';
+export { type RunSettings, settingsOf } from './run-settings.ts';
 
-export type RunChange =
-  | { readonly kind: 'call'; readonly call: GatewayCall }
-  | { readonly kind: 'turn'; readonly turn: ModelTurn }
-  | { readonly kind: 'trip'; readonly trip: GuardTrip }
-  | { readonly kind: 'lease'; readonly lease: Lease }
-  | { readonly kind: 'nodes' };
-
-/** What a run that was cut off goes on from: budgets, guards and transcripts as they stood. */
-export interface RestartState {
-  readonly tree: TreeSnapshot;
-  readonly guards: GuardsSnapshot;
-  readonly agents: readonly {
-    readonly nodeId: string;
-    readonly task: string;
-    readonly transcript: readonly TranscriptEntry[];
-    readonly figures: AgentFigures;
-  }[];
-  readonly view: AgentRunView;
-  readonly counted: Counted;
-}
-
-export interface RunningAgents {
-  readonly done: Promise<AgentRunView>;
-  restart(): RestartState;
-  view(): AgentRunView;
-  /** Stops a node and all below it; null = all. The work under way is aborted. */
-  cancel(nodeId: string | null): boolean;
-  transcript(nodeId: string): readonly TranscriptEntry[];
-}
-
-/** More calls or turns than this are counted and not kept for the screen; the oldest go first. */
-export const CALLS_KEPT_MAX = 5_000;
 const INTERRUPTED = 'not run: the console ended while this was under way';
 /** In place of a tool's name where there is none to be read. */
 const UNREADABLE_CALL = 'a call that could not be read';
 const TURN_TEXT_MAX = 4_000;
 const SUMMARY_TEXT_MAX = 20_000;
-/** What is kept back for a closing call where the node has limits: a part of them, bounded. */
-const CLOSING_SHARE = 20;
-const CLOSING_TOKENS_MAX = 4_000;
 
-interface Counted {
-  toolCalls: number;
-  refused: number;
-  delegations: number;
-  outputBytes: number;
-  retries: number;
-  toolNanoDollars: number;
-}
-
-interface AgentState extends AgentFigures {
-  readonly nodeId: string;
-  readonly task: string;
-  readonly cancel: CancelSource;
-  readonly transcript: TranscriptEntry[];
-  waiting: boolean;
-  exhaustion: Exhaustion | null;
-  summary: string | null;
-}
-
-interface AgentFigures {
-  contextTokens: number;
-  billedTokens: number;
-  largestContextTokens: number;
-  modelTurns: number;
-  calls: number;
-  nanoDollars: number;
-  contextSum: number;
-  fanOutPeak: number;
-  outputPeak: number;
-  children: number;
-}
-
-export interface RunSettings {
-  readonly limits: NodeLimits;
-  readonly guards: GuardSettings;
-  readonly closing: { readonly tokens: number; readonly nanoDollars: number };
-}
-
-export function settingsOf(task: AgentTask): RunSettings {
-  const limits: NodeLimits = { ...DEFAULT_LIMITS, ...defined(task.limits) };
-  if (!task.governed) {
-    return {
-      limits: {
-        ...limits,
-        calls: null,
-        tokens: null,
-        nanoDollars: null,
-        wallClockMs: null,
-        descendants: null,
-        outputBytes: null,
-      },
-      guards: {
-        ...DEFAULT_GUARDS,
-        ...defined(task.guards),
-        stateHash: null,
-        identicalCalls: null,
-        cycles: null,
-        noProgress: null,
-        brokenArguments: null,
-      },
-      closing: { tokens: 0, nanoDollars: 0 },
-    };
-  }
-  const closing = task.closingCall
-    ? {
-        tokens: limits.tokens === null ? 0 : Math.min(CLOSING_TOKENS_MAX, Math.floor(limits.tokens / CLOSING_SHARE)),
-        nanoDollars: 0,
-      }
-    : { tokens: 0, nanoDollars: 0 };
-  return { limits, guards: { ...DEFAULT_GUARDS, ...defined(task.guards) }, closing };
-}
-
-export function startAgentRun(
-  id: AgentRunId,
-  task: AgentTask,
-  ports: AgentRunPorts,
-  about: {
-    readonly simulated: boolean;
-    readonly scripted: boolean;
-    /** What the model runs on, as it is written to rows. */
-    readonly server?: Pick<AgentRun, 'modelDigest' | 'ollamaVersion'>;
-    readonly rootName?: string;
-    readonly settings?: RunSettings;
-    /** The run goes on from here; what was under way when it was cut off is answered as interrupted. */
-    readonly restored?: RestartState;
-  },
-): RunningAgents {
+export function startAgentRun(id: AgentRunId, task: AgentTask, ports: AgentRunPorts, about: AboutRun): RunningAgents {
   const { limits, guards: guardSettings, closing } = about.settings ?? settingsOf(task);
   const { restored } = about;
   const rootId = about.rootName ?? 'agent';
@@ -190,73 +53,15 @@ export function startAgentRun(
     },
     restored?.tree,
   );
-  const agents = new Map<string, AgentState>();
-  const calls = new Map<string, GatewayCall>((restored?.view.calls ?? []).map((call) => [call.id, call]));
-  const turns: ModelTurn[] = [...(restored?.view.turns ?? [])];
-  const trips: GuardTrip[] = [...(restored?.view.trips ?? [])];
-  const counted: Counted = {
-    ...(restored?.counted ?? {
-      toolCalls: 0,
-      refused: 0,
-      delegations: 0,
-      outputBytes: 0,
-      retries: 0,
-      toolNanoDollars: 0,
-    }),
-  };
-  const callsByTool = new Map<string, number>(Object.entries(restored?.view.run.totals.callsByTool ?? {}));
   /** Started before the run was cut off: nobody is left who can end it. */
   const lostLeases = (restored?.view.leases ?? []).filter((lease) => lease.state !== 'released');
-  let callsDropped = restored?.view.callsDropped ?? 0;
-  let openLeases = 0;
-  let state: AgentRun['state'] = 'running';
-  let problem: string | null = null;
-  const startedAt = restored?.view.run.startedAt ?? ports.now();
-  let endedAt: string | null = null;
-
   const now = (): ReturnType<typeof milliseconds> => milliseconds(Math.max(0, Math.round(ports.nowMs())));
   const delegate = delegateTool(limits.depth);
   const tools = toolsOf(ports.tools, task, [READ_BLOB, delegate.spec.name]);
   const canDelegate = limits.depth > 0;
-
-  function onCall(call: GatewayCall): void {
-    calls.set(call.id, call);
-    if (call.endedMs !== null) countCall(call);
-    for (const old of calls.keys()) {
-      if (calls.size <= CALLS_KEPT_MAX) break;
-      calls.delete(old);
-      callsDropped += 1;
-    }
-    ports.onChange({ kind: 'call', call });
-  }
-
-  /** Calls that have ended, and the tokens they were counted with: a guard may add a note to one that has. */
-  const ended = new Map([...calls.values()].flatMap((one) => (one.endedMs === null ? [] : [[one.id, one.tokens]])));
-  function countCall(call: GatewayCall): void {
-    const tokensBefore = ended.get(call.id);
-    ended.set(call.id, call.tokens);
-    const agent = agents.get(call.nodeId);
-    must(agent !== undefined, 'a call has its agent');
-    agent.contextTokens += call.tokens - (tokensBefore ?? 0);
-    agent.contextSum += call.tokens - (tokensBefore ?? 0);
-    if (tokensBefore !== undefined) return;
-    if (call.outcome === 'refused' || call.outcome === 'not-run') {
-      counted.refused += 1;
-      return;
-    }
-    if (call.tool === delegate.spec.name && canDelegate) {
-      counted.delegations += 1;
-      return;
-    }
-    counted.toolCalls += 1;
-    counted.retries += Math.max(0, call.attempts - 1);
-    counted.outputBytes += call.outputBytes;
-    counted.toolNanoDollars += call.nanoDollars;
-    callsByTool.set(call.tool, (callsByTool.get(call.tool) ?? 0) + 1);
-    agent.calls += 1;
-    agent.nanoDollars += call.nanoDollars;
-    agent.outputPeak = Math.max(agent.outputPeak, call.shownBytes);
-  }
+  const delegateName = canDelegate ? delegate.spec.name : null;
+  const record = createRunRecord({ id, task, ports, about, tree, delegateName });
+  const { agents } = record;
 
   const guards = createGuards(guardSettings, ports.sha256, restored?.guards);
   const gateway: Gateway = createGateway(
@@ -265,19 +70,16 @@ export function startAgentRun(
       tree,
       tools,
       guards,
-      delegate: canDelegate ? { name: delegate.spec.name, run: delegateTo } : null,
-      onCall,
-      onTrip: (trip) => {
-        trips.push(trip);
-        ports.onChange({ kind: 'trip', trip });
-      },
+      delegate: delegateName === null ? null : { name: delegateName, run: delegateTo },
+      onCall: record.call,
+      onTrip: record.trip,
       onLease: (lease) => ports.onChange({ kind: 'lease', lease }),
     },
     {
       outputTokensMax: limits.outputBytes === null ? 0 : ports.tokensOf('', limits.outputBytes),
       chargeResults: limits.tokensMean === 'context',
       cache: task.cacheFetches,
-      callsByTool: [...callsByTool],
+      callsByTool: [...record.callsByTool],
       approvalAboveNanoDollars: task.approvalAboveNanoDollars,
     },
   );
@@ -356,7 +158,7 @@ export function startAgentRun(
         return end(agent, 'budget-time', tree.timeExhaustion(nodeId, ports.nowMs()), false);
       }
       if (answer.failed !== null) {
-        problem ??= answer.failed;
+        record.problem(answer.failed);
         return end(agent, 'model-failed', null, false);
       }
       if (answer.unreadable !== undefined) {
@@ -395,8 +197,7 @@ export function startAgentRun(
     const broken = guards.broken({ id, nodeId, tool: UNREADABLE_CALL, polls: false });
     if (broken === null) return null;
     const trip = { ...broken, calls: [], text: `${broken.count} calls of the model could not be read`, atMs: now() };
-    trips.push(trip);
-    ports.onChange({ kind: 'trip', trip });
+    record.trip(trip);
     return trip.stage;
   }
 
@@ -431,8 +232,7 @@ export function startAgentRun(
       startedMs: now(),
       endedMs: null,
     };
-    const index = turns.push(shown) - 1;
-    ports.onChange({ kind: 'turn', turn: shown });
+    record.turn(shown);
     const node = tree.node(nodeId);
     const left = tree.left(nodeId);
     const mayDelegate = node.depth < limits.depth;
@@ -463,14 +263,13 @@ export function startAgentRun(
       agent.contextSum += output;
       tree.chargeAnyway(nodeId, { calls: 0, tokens: output, nanoDollars: 0 });
     }
-    turns[index] = {
+    record.turn({
       ...shown,
       callId: answer.callId,
       text: answer.text.slice(0, TURN_TEXT_MAX),
       toolCalls: toolCalls.length,
       endedMs: now(),
-    };
-    ports.onChange({ kind: 'turn', turn: turns[index] });
+    });
     return { ...answer, toolCalls };
   }
 
@@ -548,9 +347,9 @@ export function startAgentRun(
     for (const node of tree.nodes()) if (node.id !== rootId) tree.close(node.id, 'interrupted', ports.nowMs());
     const root = agents.get(rootId);
     must(root !== undefined, 'a run that goes on has its root');
-    for (const call of calls.values()) {
+    for (const call of [...record.calls.values()]) {
       if (call.endedMs !== null) continue;
-      onCall({ ...call, outcome: 'not-run', code: 'cancelled', resultHead: INTERRUPTED, endedMs: now() });
+      record.call({ ...call, outcome: 'not-run', code: 'cancelled', resultHead: INTERRUPTED, endedMs: now() });
     }
     const asked = root.transcript.findLastIndex((entry) => entry.role === 'assistant');
     const last = root.transcript[asked];
@@ -568,99 +367,22 @@ export function startAgentRun(
     return outcome;
   }
 
+  const view = (): AgentRunView => record.view([...lostLeases, ...gateway.leases()]);
   const rootCancel = createCancel();
   const done = (async (): Promise<AgentRunView> => {
+    let state: AgentRun['state'];
     try {
       const outcome = await (restored === undefined ? runAgent(rootId, task.prompt, rootCancel) : goOn(restored));
       state = outcome.reason === 'cancelled' ? 'cancelled' : outcome.reason === 'model-failed' ? 'failed' : 'ended';
     } catch (error) {
       state = 'failed';
-      problem = error instanceof Error ? error.message : String(error);
+      record.problem(error instanceof Error ? error.message : String(error));
       tree.close(rootId, 'model-failed', ports.nowMs());
     }
-    openLeases = (await gateway.releaseLeases()) + lostLeases.length;
-    endedAt = ports.now();
+    record.end({ state, openLeases: (await gateway.releaseLeases()) + lostLeases.length });
     ports.onChange({ kind: 'nodes' });
     return view();
   })();
-
-  function nodeOf(nodeState: ReturnType<BudgetTree['node']>): AgentNode {
-    const agent = agents.get(nodeState.id);
-    return {
-      id: nodeState.id,
-      parentId: nodeState.parentId,
-      depth: nodeState.depth,
-      task: agent?.task ?? '',
-      state: nodeState.endedMs !== null ? 'ended' : agent?.waiting === true ? 'waiting' : 'running',
-      reason: nodeState.reason,
-      limits: nodeState.limits,
-      used: {
-        calls: nodeState.used.calls,
-        contextTokens: agent?.contextSum ?? 0,
-        billedTokens: agent?.billedTokens ?? 0,
-        nanoDollars: nodeState.used.nanoDollars,
-      },
-      held: nodeState.held,
-      carved: nodeState.carved,
-      peak: { fanOut: agent?.fanOutPeak ?? 0, outputBytes: bytes(agent?.outputPeak ?? 0) },
-      descendants: nodeState.descendants,
-      startedMs: milliseconds(Math.max(0, Math.round(nodeState.startedMs))),
-      endedMs: nodeState.endedMs === null ? null : milliseconds(Math.max(0, Math.round(nodeState.endedMs))),
-      modelTurns: agent?.modelTurns ?? 0,
-      largestContextTokens: agent?.largestContextTokens ?? 0,
-      exhaustion: agent?.exhaustion ?? null,
-      summary: agent?.summary ?? null,
-    };
-  }
-
-  function view(): AgentRunView {
-    const all = [...agents.values()];
-    const inputKb = textOf(task.prompt).bytes / 1_024;
-    const sum = (pick: (agent: AgentState) => number): number => all.reduce((total, agent) => total + pick(agent), 0);
-    const contextTokens = sum((agent) => agent.contextSum);
-    const run: AgentRun = {
-      id,
-      task,
-      state,
-      reason: tree.node(rootId).reason,
-      simulated: about.simulated,
-      scripted: about.scripted,
-      ...about.server,
-      startedAt,
-      endedAt,
-      nowMs: now(),
-      totals: {
-        toolCalls: counted.toolCalls,
-        refused: counted.refused,
-        delegations: counted.delegations,
-        agents: all.length,
-        modelTurns: sum((agent) => agent.modelTurns),
-        billedInputTokens: sum((agent) => agent.billedTokens),
-        contextTokens,
-        largestContextTokens: all.reduce((most, agent) => Math.max(most, agent.largestContextTokens), 0),
-        toolNanoDollars: counted.toolNanoDollars,
-        outputBytes: counted.outputBytes,
-        retries: counted.retries,
-        peakFanOut: all.reduce((most, agent) => Math.max(most, agent.fanOutPeak), 0),
-        callsPerKb: inputKb === 0 ? null : counted.toolCalls / inputKb,
-        tokensPerKb: inputKb === 0 ? null : contextTokens / inputKb,
-        callsByTool: Object.fromEntries(callsByTool),
-      },
-      openLeases,
-      answer: state === 'running' ? null : (agents.get(rootId)?.summary ?? null),
-      problem,
-    };
-    return {
-      run,
-      nodes: tree.nodes().map(nodeOf),
-      calls: [...calls.values()],
-      turns: turns.slice(-CALLS_KEPT_MAX),
-      trips,
-      breakers: ports.breakers.states(ports.nowMs()),
-      leases: [...lostLeases, ...gateway.leases()],
-      callsDropped,
-    };
-  }
 
   return {
     done,
@@ -675,7 +397,7 @@ export function startAgentRun(
         },
       ),
       view: view(),
-      counted: { ...counted },
+      counted: { ...record.counted },
     }),
     cancel(nodeId) {
       const agent = nodeId === null ? undefined : agents.get(nodeId);
@@ -693,9 +415,4 @@ function toolsOf(tools: readonly Tool[], task: AgentTask, reserved: readonly str
     Object.hasOwn(task.toolRules, name) ? task.toolRules[name] : undefined;
   const usable = tools.filter(({ spec }) => !reserved.includes(spec.name));
   return new Map(usable.map((tool) => [tool.spec.name, withRule(tool, ruleOf(tool.spec.name))]));
-}
-
-/** A field that is there but undefined would take a default away. */
-function defined<Fields extends object>(fields: Fields): { [Key in keyof Fields]: Exclude<Fields[Key], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
