@@ -1,7 +1,7 @@
 /**
- * The line that nearly every token comes in, read without a JSON parser: names in the order the server writes them, one short
- * text without escapes, `done` false and nothing else. Any other line is left to the parser, which reads this one the same way;
- * this one takes a fifth of the time.
+ * The line that nearly every token comes in, read without parsing the whole of it as JSON: names in the order the server writes
+ * them, a short text, `done` false and nothing else. Any other line is left to the parser, which reads this one the same way;
+ * here it takes a quarter of the time.
  */
 import { type Chunk, textChunk } from './reply-line.ts';
 
@@ -11,17 +11,29 @@ export function plainChunkAt(text: string, start: number): Chunk | null {
   const found = plainLine.exec(text);
   if (found === null) return null;
   const [, answer = '', answerThinking = '', response = '', responseThinking = ''] = found;
-  return textChunk(answerThinking || responseThinking, answer || response);
+  return textChunk(ownText(answerThinking || responseThinking), ownText(answer || response));
 }
 
-/** What JSON may hold between quotes as it stands. Newlines are control characters, so no match reaches into the next line. */
+/**
+ * What stood between the quotes, escapes read. The engine does not copy a longer piece of a text out of it: a piece that is kept
+ * would keep all that was decoded with it in memory. What JSON gives back stands alone.
+ */
+function ownText(quoted: string): string {
+  if (quoted.length <= copiedCharactersMax && !quoted.includes('\\')) return quoted;
+  return JSON.parse(`"${quoted}"`) as string;
+}
+
+const copiedCharactersMax = 12;
+
+/** What JSON may hold between quotes. Newlines are control characters, so no match reaches into the next line. */
 const sign = '[^"\\\\\\u0000-\\u001f]';
-/** A longer text would not be copied out: it would keep all that was decoded with it in memory for as long as it is kept. */
-const text = `"(${sign}{0,12})"`;
+const escape = '\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})';
+/** Bounded, because each sign of a choice costs the matcher a place to come back to. */
+const quoted = `"((?:${sign}|${escape}){0,64})"`;
 
 const plainLine = new RegExp(
   `\\{"model":"${sign}*","created_at":"${sign}*",` +
-    `(?:"message":\\{"role":"assistant","content":${text}(?:,"thinking":${text})?\\}|"response":${text}(?:,"thinking":${text})?)` +
+    `(?:"message":\\{"role":"assistant","content":${quoted}(?:,"thinking":${quoted})?\\}|"response":${quoted}(?:,"thinking":${quoted})?)` +
     ',"done":false\\}\\n',
   'y',
 );
