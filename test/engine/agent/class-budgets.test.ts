@@ -97,7 +97,7 @@ describe('what is proposed', () => {
   });
 });
 
-const amounts = fc.array(fc.nat(1_000_000), { minLength: 1, maxLength: 400 });
+const amounts = fc.array(fc.nat(1_000_000), { minLength: 1, maxLength: 400, size: 'max' });
 
 describe('for any runs', () => {
   test('the nearest rank: the smallest value that 99 of 100 are not above', () => {

@@ -2,10 +2,17 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { AgentTaskInput, Approval } from '../../../shared/contract/agents.ts';
+import { type AgentTaskInput, type Approval, agentTaskSchema } from '../../../shared/contract/agents.ts';
+import { denied, ok } from '../../../shared/contract/denials.ts';
+import type { EngineEvent } from '../../../shared/contract/events.ts';
+import type { AgentModel } from '../../../shared/engine/agent/model.ts';
 import { farmTask } from '../../../shared/engine/agent-lab/farm-task.ts';
+import { createBreakers } from '../../../shared/engine/gateway/breaker.ts';
+import { type Agents, createAgents } from '../../../shared/node/agent/agents.ts';
+import { createWorld } from '../../../shared/node/agent/world.ts';
+import { systemClock } from '../../../shared/node/runtime.ts';
 import { everything, freshMark, processesWith } from '../mcp/servers.ts';
-import { type Console, startConsole, until } from './agent-console.ts';
+import { type Console, freshFolder, startConsole, until } from './agent-console.ts';
 
 const asking: AgentTaskInput = {
   ...{ prompt: 'Where is order 1042?', model: 'script:status-asker', tools: ['carrier'] },
@@ -23,6 +30,20 @@ function answering(at: Console, answer: (approval: Approval) => boolean | null):
   });
   return asked;
 }
+
+/** Two levels of delegation, and a call at the bottom of them. */
+const handingDown: AgentModel = {
+  async turn({ depth, transcript }) {
+    const isFirst = transcript.every(({ role }) => role !== 'assistant');
+    const call =
+      depth < 2 ? ['delegate', { task: 'a part', calls: 10 - depth }] : ['get_shipment_status', { orderId: 1 }];
+    return {
+      text: isFirst ? '' : 'The part was not done.',
+      toolCalls: isFirst ? [{ id: '', name: String(call[0]), argumentsText: JSON.stringify(call[1]) }] : [],
+      ...{ promptTokens: null, outputTokens: null, callId: null, failed: null },
+    };
+  },
+};
 
 const waiting = (at: Console): Promise<Approval> => until(async () => (await at.ask('agent.list', {})).approvals[0]);
 
@@ -115,6 +136,37 @@ describe('a stop', () => {
     expect(at.events.filter(({ type }) => type === 'approval-asked').length).toBe(
       at.events.filter(({ type }) => type === 'approval-ended').length,
     );
+  });
+
+  test('of an agent takes back what those below it asked, and the one above goes on', async () => {
+    const events: EngineEvent[] = [];
+    const world = createWorld();
+    const agents: Agents = createAgents({
+      engine: { open: () => denied('bad-input', 'No model here.'), cancel: () => false },
+      world: { ...world, scenario: () => ({ model: () => handingDown, rootName: 'root', settings: null }) },
+      ...{ breakers: createBreakers(), clock: systemClock, home: { folder: freshFolder() } },
+      store: {
+        ...{ saveAgentRun: () => ok(null), agentRestart: () => null, agentRun: () => null, agentRuns: () => [] },
+        ...{ removeAgentRun: () => ok(null), interruptAgentRuns: () => ok(0) },
+      },
+      ...{ pace: () => 0, isSimulated: () => true, checkModel: async () => ok(null) },
+      emit(event) {
+        events.push(event);
+        if (event.type !== 'approval-asked') return;
+        const { runId, nodeId } = event.approval;
+        setImmediate(() => agents.cancel(runId, nodeId.slice(0, nodeId.lastIndexOf('.'))));
+      },
+    });
+    const started = await agents.start(agentTaskSchema.parse({ ...asking, closingCall: false, keepCalls: 0 }));
+    if (!started.ok) throw new Error(started.denial.message);
+    const view = await agents.ended(started.value.runId);
+    expect([view?.run.state, view?.run.answer]).toEqual(['ended', 'The part was not done.']);
+    expect(view?.nodes.map(({ depth, reason }) => [depth, reason])).toEqual([
+      [0, 'done'],
+      [1, 'cancelled'],
+      [2, 'cancelled'],
+    ]);
+    expect(events.filter(({ type }) => type === 'approval-ended')).toMatchObject([{ allowed: false }]);
   });
 
   test('of the console ends runs and what they started', async () => {
