@@ -56,11 +56,13 @@ export function newestOfKey(
   statements: Statements,
   { book, tenant, key }: Pick<ReserveAsk, 'book' | 'tenant' | 'key'>,
 ): { readonly seq: number; readonly isVoided: boolean } | null {
+  const anyOfKey = `SELECT seq FROM ledger_journal WHERE key = ? AND tenant = ? AND book = ? AND operation = 'reserve'`;
+  // Nearly every key is new, and the order would take this question eight times as long.
+  if (statements.get(anyOfKey, key, tenant, book) === undefined) return null;
   // By the words of the index: each follows one that is older, so the last of them is the newest.
-  const sql = `SELECT seq FROM ledger_journal WHERE key = ? AND tenant = ? AND book = ? AND operation = 'reserve'
-    ORDER BY ifnull(follows, 0) DESC LIMIT 1`;
-  const found = statements.get<{ seq: number }>(sql, key, tenant, book);
-  if (found === undefined) return null;
+  const newest = `${anyOfKey} ORDER BY ifnull(follows, 0) DESC LIMIT 1`;
+  const found = statements.get<{ seq: number }>(newest, key, tenant, book);
+  must(found !== undefined, `the key ${key} has a reservation`);
   const closing = statements.get<{ operation: string }>(
     'SELECT operation FROM ledger_journal WHERE resolves = ?',
     found.seq,
