@@ -167,6 +167,9 @@ describe('a stop', () => {
       [2, 'cancelled'],
     ]);
     expect(events.filter(({ type }) => type === 'approval-ended')).toMatchObject([{ allowed: false }]);
+    // At once, and not only when all is over: a script's clock stands while a person is asked.
+    const goesOn = events.findIndex((event) => event.type === 'agent-turn-changed' && event.turn.turn === 2);
+    expect(events.findIndex(({ type }) => type === 'approval-ended')).toBeLessThan(goesOn);
   });
 
   test('of the console ends runs and what they started', async () => {
