@@ -6,6 +6,7 @@ import { exactDollars } from '../../shared/contract/costs.ts';
 import type { NanoDollars } from '../../shared/contract/costs.ts';
 import { Button } from '../components/button.tsx';
 import { count } from '../format/numbers.ts';
+import { withSigns } from '../format/signs.ts';
 import { useClient, useEngine } from '../stores/engine-context.ts';
 import { go, useScreen } from '../stores/screen-store.ts';
 
@@ -16,7 +17,9 @@ export function ApprovalBar() {
   return <Asked key={first.id} approval={first} more={approvals.size - 1} />;
 }
 
-const TEXT_MAX = 300;
+const TOOL_MAX = 300;
+/** Where the gateway cuts arguments for the screen. */
+const ARGUMENTS_HEAD_MAX = 2_000;
 const SETTLES_MS = 400;
 
 function Asked({ approval, more }: { approval: Approval; more: number }) {
@@ -47,11 +50,17 @@ function Asked({ approval, more }: { approval: Approval; more: number }) {
         <CircleDollarSign size={12} strokeWidth={2.2} />
       </span>
       <div className="min-w-0 flex-1">
-        <p className="max-h-10 overflow-hidden wrap-anywhere text-ink">
-          <b>{approval.kind === 'raise' ? 'A budget is used up' : 'A call waits for you'}</b> · {whatText(approval)}
+        <p className="max-h-15 overflow-auto wrap-anywhere text-ink">
+          <b>{approval.kind === 'raise' ? 'A budget is used up' : 'A call waits for you'}</b> · {costText(approval)}
+          {approval.kind === 'raise' ? null : (
+            <>
+              {' · '}
+              <bdi>{callText(approval)}</bdi>
+            </>
+          )}
         </p>
         <p className="lab truncate">
-          {approval.nodeId.slice(0, 80)} in {(run?.task.name ?? approval.runId).slice(0, 80)}
+          {approval.nodeId.slice(0, 80)} in <bdi>{withSigns((run?.task.name ?? approval.runId).slice(0, 80))}</bdi>
           {more > 0 ? ` · ${count(more)} more wait` : ''}
         </p>
       </div>
@@ -70,20 +79,22 @@ function Asked({ approval, more }: { approval: Approval; more: number }) {
   );
 }
 
-export function whatText({ kind, call, nanoDollarsWorst, exhaustion, limitAsked }: Approval): string {
-  if (kind === 'raise') {
-    if (exhaustion === null || limitAsked === null) return 'The run asks for a larger budget, once.';
-    const money = exhaustion.dimension === 'nano-dollars';
-    const of = (value: number): string => (money ? exactDollars(value as NanoDollars) : count(value));
-    return `${of(exhaustion.used)} of ${of(exhaustion.limit)} ${money ? '' : exhaustion.dimension.replace('wall-clock', 'milliseconds')} used. It asks for a limit of ${of(limitAsked)}, once.`.replace(
-      '  ',
-      ' ',
-    );
-  }
-  const what = call === null ? 'a tool' : `${call.tool} ${call.argumentsHead}`.slice(0, TEXT_MAX);
-  const cost =
-    nanoDollarsWorst === null
+/** Before what the model wrote, so that no length of it takes the price out of sight. */
+export function costText({ kind, nanoDollarsWorst, exhaustion, limitAsked }: Approval): string {
+  if (kind === 'call')
+    return nanoDollarsWorst === null
       ? 'what it costs is not known'
       : `at most ${exactDollars(nanoDollarsWorst as NanoDollars)}`;
-  return `${what} (${cost})`;
+  if (exhaustion === null || limitAsked === null) return 'The run asks for a larger budget, once.';
+  const money = exhaustion.dimension === 'nano-dollars';
+  const of = (value: number): string => (money ? exactDollars(value as NanoDollars) : count(value));
+  const unit = money ? '' : ` ${exhaustion.dimension.replace('wall-clock', 'milliseconds')}`;
+  return `${of(exhaustion.used)} of ${of(exhaustion.limit)}${unit} used. It asks for a limit of ${of(limitAsked)}, once.`;
+}
+
+/** All that is known of it: who allows a call has to be able to read what it asks for. */
+export function callText({ call }: Approval): string {
+  if (call === null) return 'a tool';
+  const cut = call.argumentsHead.length >= ARGUMENTS_HEAD_MAX ? '…' : '';
+  return withSigns(`${call.tool.slice(0, TOOL_MAX)} ${call.argumentsHead}${cut}`);
 }

@@ -14,6 +14,8 @@ afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end();
 });
 
+const EVIL_PAGE = 'evil.read_page';
+
 const hostile: AgentTaskInput = {
   name: `${attack}${longName}`.slice(0, 200),
   prompt: `Read the page. ${attack}`,
@@ -71,10 +73,6 @@ test('a page that asks for all of its links: eight of a step run, nothing is ren
     await harmless(page);
   }
   await page.getByRole('button', { name: /^Runs: / }).click();
-  await harmless(page);
-  await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'New run' }).click();
-  await page.getByRole('button', { name: 'Ask the servers for their tools' }).waitFor({ state: 'detached' });
   await harmless(page);
   await page.keyboard.press('Escape');
   await page.locator('h1').click();
@@ -145,6 +143,48 @@ test('ten megabytes: the page goes on, 16,000 bytes are in the transcript, the r
   expect(await screen.refused('agent.approve', { id: `${first}/raise`, allow: true })).toMatchObject({
     code: 'not-found',
   });
+});
+
+test('tools of a hostile server in the form, and its call in the question to a person', async () => {
+  const server = await hostileServer();
+  endings.push(() => server.stop());
+  const host = await spillway.start(['--ollama', server.url]);
+  const screen = await spillway.screen(host.link);
+  const page = await spillway.open(`${host.link}#agents/new`);
+  await countHits(page);
+  const form = page.getByRole('form', { name: 'Task' });
+  const { evil } = hostile.mcpServers ?? {};
+  await form.getByLabel('MCP servers, JSON').fill(JSON.stringify({ mcpServers: { [attack]: evil } }));
+  await form.getByRole('button', { name: 'Read', exact: true }).click();
+  await form.getByRole('button', { name: 'Ask the servers for their tools' }).click();
+  await form.getByRole('table', { name: 'Tools of the task' }).getByText('read_page').waitFor();
+  await harmless(page);
+  await page.keyboard.press('Escape');
+
+  await until(async () => ((await screen.ask('snapshot.get', {})).server.state === 'up' ? true : null));
+  await screen.ask('agent.start', {
+    ...hostile,
+    approvalAboveNanoDollars: 0,
+    toolRules: { [EVIL_PAGE]: { nanoDollarsWorst: 1 } },
+  });
+  const bar = page.getByRole('alert', { name: 'An agent asks' });
+  await bar.getByText('<img src=x').first().waitFor();
+  await harmless(page);
+  // Its text cannot turn the price around or hide it.
+  expect(await bar.innerText()).toMatch(/A call waits for you · at most \$0\.000000001 · evil\.read_page \{.*\\u202e/s);
+  expect(await bar.innerText()).not.toContain('\u202e');
+  // However long the call is, both answers stay in reach.
+  const box = await bar.boundingBox();
+  expect(box?.height).toBeLessThan(120);
+  await bar.getByRole('button', { name: 'Allow this call' }).click();
+  await page.getByText(/[2-9] more wait/).waitFor();
+  await harmless(page);
+  const { approvals, runs } = await screen.ask('agent.list', {});
+  expect(approvals.length).toBeLessThanOrEqual(8);
+  await page.getByRole('button', { name: 'Stop all' }).click();
+  await bar.waitFor({ state: 'detached' });
+  for (const { id } of approvals) await screen.refused('agent.approve', { id, allow: true });
+  expect(runs).toHaveLength(1);
 });
 
 test('addresses that are no run, and the guard lab fed with anything, stay text', async () => {

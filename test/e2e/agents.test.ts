@@ -185,7 +185,7 @@ test('a call above the threshold asks on every page: allowed, then denied; a sto
   await form.getByText('dollars a call').waitFor();
   await form.getByRole('button', { name: 'Start' }).click();
   await question(page)
-    .getByText(/get_shipment_status .*1042.* \(at most \$0\.002\)/)
+    .getByText(/at most \$0\.002 · get_shipment_status .*1042/)
     .waitFor();
 
   await page.getByRole('link', { name: /^Context/ }).click();

@@ -7,6 +7,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Facts } from '../../components/detail-pane.tsx';
 import { LongText } from '../../components/long-text.tsx';
 import { count, DASH } from '../../format/numbers.ts';
+import { withSigns } from '../../format/signs.ts';
 import { useClient } from '../../stores/engine-context.ts';
 import { Pane, PaneHead } from './pane.tsx';
 import { cutText, refusedText, tripSentence } from './transcript-rows.ts';
@@ -53,7 +54,7 @@ export function CallPane(props: CallPaneProps) {
       ))}
       <Facts
         facts={[
-          ['tool', call.tool],
+          ['tool', withSigns(call.tool)],
           [
             'ran',
             call.endedMs === null
@@ -80,7 +81,7 @@ export function CallPane(props: CallPaneProps) {
         aside={<CopyButton look="icon" label="Copy the arguments" text={() => call.argumentsHead} />}
       />
       <pre className="max-h-40 flex-none overflow-auto px-4 pb-2 wrap-anywhere whitespace-pre-wrap text-ink">
-        {pretty(call.argumentsHead)}
+        {withSigns(pretty(call.argumentsHead))}
       </pre>
       <WhatTheModelRead run={run} call={call} />
     </Pane>

@@ -5,6 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { count, counted } from '../../format/numbers.ts';
+import { withSigns } from '../../format/signs.ts';
 import { useClient } from '../../stores/engine-context.ts';
 import { clip } from './words.ts';
 
@@ -80,7 +81,9 @@ function Message({ entry }: { entry: ShownEntry }) {
       </span>
       <div className="min-w-0">
         {content === '' ? null : (
-          <pre className="wrap-anywhere whitespace-pre-wrap text-ink">{whole ? content : clip(content, SHOWN_MAX)}</pre>
+          <pre className="wrap-anywhere whitespace-pre-wrap text-ink">
+            {whole ? withSigns(content) : clip(content, SHOWN_MAX)}
+          </pre>
         )}
         {entry.toolCalls.map((call, index) => (
           <pre key={index} className="wrap-anywhere whitespace-pre-wrap text-ink-2">

@@ -6,6 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Facts } from '../../components/detail-pane.tsx';
 import { count } from '../../format/numbers.ts';
+import { withSigns } from '../../format/signs.ts';
 import { Pane, PaneHead } from './pane.tsx';
 import { exhaustionText, inSeconds, nodeWords, wholeMoney } from './words.ts';
 
@@ -69,7 +70,7 @@ export function NodePane({ run, node, onStop, onClose, onMove }: NodePaneProps) 
       />
       <PaneHead text="Task" aside={<CopyButton look="icon" label="Copy the task" text={() => node.task} />} />
       <p className="max-h-40 flex-none overflow-auto px-4 pb-2 wrap-anywhere whitespace-pre-wrap text-ink">
-        {node.task}
+        {withSigns(node.task)}
       </p>
       {node.summary === null ? null : (
         <>
@@ -77,7 +78,7 @@ export function NodePane({ run, node, onStop, onClose, onMove }: NodePaneProps) 
             text="What it came back with"
             aside={<CopyButton look="icon" label="Copy the summary" text={() => node.summary ?? ''} />}
           />
-          <p className="px-4 pb-3 wrap-anywhere whitespace-pre-wrap text-ink">{node.summary}</p>
+          <p className="px-4 pb-3 wrap-anywhere whitespace-pre-wrap text-ink">{withSigns(node.summary)}</p>
         </>
       )}
     </Pane>

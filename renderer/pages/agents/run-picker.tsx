@@ -112,7 +112,7 @@ function RunLine({ run, on, onPick, onDelete }: RunLineProps) {
         onClick={onPick}
       >
         <span className="truncate text-ink" title={run.task.name}>
-          {run.task.name}
+          {clip(run.task.name, 200)}
           {run.task.governed || run.task.name.includes('without') ? '' : ', without budgets'}
         </span>
         <span className="lab text-right">{count(run.totals.toolCalls)} calls</span>

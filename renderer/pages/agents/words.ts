@@ -13,6 +13,7 @@ import { shortDollars } from '../../../shared/contract/costs.ts';
 import type { NanoDollars } from '../../../shared/contract/costs.ts';
 import type { Meaning, Severity } from '../../components/badge.tsx';
 import { count, counted, short } from '../../format/numbers.ts';
+import { withSigns } from '../../format/signs.ts';
 
 export interface ReasonWords {
   readonly text: string;
@@ -195,8 +196,12 @@ function objectOf(json: string): Record<string, unknown> | null {
   }
 }
 
-/** On whole characters, with a sign that more was there. */
+/** On whole characters, with a sign that more was there; what is not seen, or would turn the text around, is written out. */
 export function clip(text: string, charactersMax: number): string {
+  return withSigns(clipped(text, charactersMax));
+}
+
+function clipped(text: string, charactersMax: number): string {
   if (text.length <= charactersMax) return text.toWellFormed();
   // A character takes at most two units: this many hold all that can be shown, and one more.
   const start = text.slice(0, charactersMax * 2 + 2).toWellFormed();

@@ -228,7 +228,7 @@ describe('what waits for a person', () => {
     act(() => useScreen.setState({ route: { page: 'live', id: '' } }));
     act(() => app.transport.emit({ type: 'approval-asked', approval: approval(farm) }));
     const bar = await screen.findByRole('alert', { name: 'An agent asks' });
-    expect(bar.textContent).toContain('search {"query":"X-200 opinions planner"} (at most $0.004)');
+    expect(bar.textContent).toContain('at most $0.004 · search {"query":"X-200 opinions planner"}');
     within(bar).getByRole('button', { name: 'Show the run' });
     const deny = within(bar).getByRole<HTMLButtonElement>('button', { name: 'Deny' });
     await waitFor(() => expect(deny.disabled).toBe(false));
