@@ -73,7 +73,9 @@ export async function runAllBombs(client: EngineClient): Promise<void> {
 export async function stopBomb(client: EngineClient, bomb: Bomb): Promise<void> {
   useBombRuns.setState(({ queue }) => ({ queue: queue === null ? null : [] }));
   const answer = await client.request('bomb.cancel', { id: bomb.id });
-  if (!answer.ok) useBombRuns.setState(({ denials }) => ({ denials: { ...denials, [bomb.shape]: answer.denial } }));
+  // What has ended in the meantime is as it was wanted.
+  if (answer.ok || answer.denial.code === 'not-found') return;
+  useBombRuns.setState(({ denials }) => ({ denials: { ...denials, [bomb.shape]: answer.denial } }));
 }
 
 /** What runs now, and the rest of `Run all` with it. */

@@ -14,8 +14,10 @@ export async function startAgentRun(client: EngineClient, task: AgentTaskInput):
   return true;
 }
 
+/** What has ended in the meantime is as it was wanted: that is no problem to tell of. */
 export async function stopAgentRun(client: EngineClient, runId: AgentRunId, nodeId: string | null): Promise<void> {
-  told(client, await client.request('agent.cancel', { runId, nodeId }));
+  const answer = await client.request('agent.cancel', { runId, nodeId });
+  if (answer.ok || answer.denial.code !== 'not-found') told(client, answer);
 }
 
 export async function resumeAgentRun(client: EngineClient, runId: AgentRunId): Promise<void> {
