@@ -34,7 +34,8 @@ export function receiptText(view: AgentRunView): string {
     ['time', `${seconds(run.nowMs)}${run.scripted ? ' of the script' : ''}`],
     ['open leases', openText(view)],
   ];
-  const stop = trips.find(({ stage }) => stage === 'stop');
+  // Of the first agent: what stopped one of its own did not stop the run.
+  const stop = trips.find(({ stage, nodeId }) => stage === 'stop' && nodeId === root?.id);
   if (stop !== undefined)
     lines.push(['stopped by', `${stop.guard}: ${plainText(stop.text)} (${stop.count} of ${stop.limit})`]);
   for (const { what, tool } of leases.filter(({ state }) => state !== 'released'))
