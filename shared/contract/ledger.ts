@@ -29,6 +29,18 @@ export function accountKey({ book, tenant, scope, name, window, period, unit }: 
 export const keyPart = (part: string): string =>
   part.replace(/[%:{}\u0000-\u0020\u007f]/g, (mark) => `%${mark.charCodeAt(0).toString(16).padStart(2, '0')}`);
 
+/** What accounts are searched by: words apart, in any order and case. Each of them stands somewhere in what names the account. */
+export const searchWords = (search: string): string[] => search.toLowerCase().split(/\s+/u).filter(Boolean);
+
+/** By tenant, scope, name, window and unit, as lists show them. */
+export function isAccountFound(
+  { tenant, scope, name, window, unit }: Pick<Account, 'tenant' | 'scope' | 'name' | 'window' | 'unit'>,
+  words: readonly string[],
+): boolean {
+  const text = `${tenant} ${scope} ${name} ${window} ${unit}`.toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
 /** `limit` with what was granted on top; null = none. free is null then, and 0 where more was spent than the limit. */
 export const balanceSchema = z.strictObject({
   key: z.string(),

@@ -219,8 +219,15 @@ export const requests = {
     result: z.strictObject({ simulated: z.boolean(), today: callsCostSchema, session: callsCostSchema }),
   },
 
-  /** book left out = that of the server in use: simulated for a simulator. */
-  'ledger.get': { params: z.strictObject({ book: bookSchema.optional() }), result: ledgerViewSchema },
+  /**
+   * book left out = that of the server in use: simulated for a simulator. Balances are those touched last, 500 at most, and some
+   * that were never touched. search: words, each in an account's tenant, scope, name, window or unit; of all accounts whose
+   * period goes on the ones that have them all.
+   */
+  'ledger.get': {
+    params: z.strictObject({ book: bookSchema.optional(), search: z.string().max(200).optional() }),
+    result: ledgerViewSchema,
+  },
   /** Newest first, from below beforeSeq. */
   'ledger.journal': {
     params: z.strictObject({

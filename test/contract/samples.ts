@@ -873,7 +873,7 @@ export const samples: {
     result: conversationCost,
   },
   'cost.calls': { params: { priceSet }, result: { simulated: true, today: callsCost, session: callsCost } },
-  'ledger.get': { params: {}, result: ledgerView },
+  'ledger.get': { params: { book: 'simulated', search: 'acme Ada' }, result: ledgerView },
   'ledger.journal': {
     params: { book: 'simulated', operations: ['settle'], beforeSeq: 9, limit: 2 },
     result: { entries: [ledgerEntry], hasMore: true },

@@ -32,6 +32,12 @@ export async function askLedger({ ask, refused, call }: Asking): Promise<void> {
     free: 6_000 - spent,
   });
   expect((await ask('ledger.get', { book: 'real' })).reservations).toEqual([]);
+  const searched = await ask('ledger.get', { search: 'ADA acme' });
+  expect(searched.balances.length).toBeGreaterThan(0);
+  expect(searched.balances.map(({ account }) => [account.tenant, account.name])).toEqual(
+    searched.balances.map(() => ['acme', 'ada']),
+  );
+  expect((await ask('ledger.get', { search: 'nobody' })).balances).toEqual([]);
 
   const journal = await ask('ledger.journal', { tenant: 'acme', limit: 1 });
   expect(journal).toMatchObject({ entries: [{ operation: 'settle', reservationId: own?.id }], hasMore: true });

@@ -1,4 +1,5 @@
 /** How an account is drawn, and in which order accounts stand. Pure. */
+import { isAccountFound, searchWords } from '../../../shared/contract/ledger.ts';
 import type { Balance } from '../../../shared/contract/ledger.ts';
 import { budgetScopes } from '../../../shared/contract/plans.ts';
 import { amountText, exactAmount } from './words.ts';
@@ -65,10 +66,10 @@ export interface TankGroup {
  * `recent`: as the store keeps them, the last touched last.
  */
 export function tankGroups(recent: Iterable<Balance>, search: string): readonly TankGroup[] {
-  const words = search.toLowerCase().split(/\s+/u).filter(Boolean);
+  const words = searchWords(search);
   const groups = new Map<string, Balance[]>();
   for (const balance of [...recent].reverse()) {
-    if (!matches(balance, words)) continue;
+    if (!isAccountFound(balance.account, words)) continue;
     const { tenant } = balance.account;
     const group = groups.get(tenant);
     if (group === undefined) groups.set(tenant, [balance]);
@@ -80,11 +81,6 @@ export function tankGroups(recent: Iterable<Balance>, search: string): readonly 
 const byScope = (a: Balance, b: Balance): number =>
   Number(isUntouched(a)) - Number(isUntouched(b)) ||
   budgetScopes.indexOf(a.account.scope) - budgetScopes.indexOf(b.account.scope);
-
-function matches({ account }: Balance, words: readonly string[]): boolean {
-  const text = `${account.tenant} ${account.scope} ${account.name} ${account.window} ${account.unit}`.toLowerCase();
-  return words.every((word) => text.includes(word));
-}
 
 export const isUntouched = ({ spent, held, granted, overrun }: Balance): boolean =>
   spent + held + granted + overrun === 0;

@@ -13,6 +13,7 @@ import {
   type RefusalLine,
   type Reservation,
   type ReservationDetail,
+  searchWords,
 } from '../../contract/ledger.ts';
 import { AMOUNT_MAX } from '../../contract/plans.ts';
 import type { BudgetScope, BudgetUnit, BudgetWindow, Directory, Payer } from '../../contract/plans.ts';
@@ -23,6 +24,7 @@ import { isoOf } from './calendar.ts';
 import { type Policy, amountsOf, budgetsFor, lineOf, modelName, policyOf } from './lines.ts';
 import { budgetDenial } from './refusals.ts';
 import type { LedgerLine, LedgerStore, ReserveAsk, ResolveAnswer, ResolveAsk } from './store.ts';
+import { untouchedBalances } from './untouched.ts';
 
 export interface LedgerPorts {
   readonly store: LedgerStore;
@@ -79,7 +81,8 @@ export interface Ledger {
   /** A call that was refused by a limit of its own, before any balance: counted and told like the others. */
   countRefusal(ask: Pick<ReservationAsk, 'book' | 'payer' | 'model'>, denial: Denial): void;
   grant(ask: GrantRequest): Promise<Result<Balance>>;
-  view(book: Book): Promise<Result<Omit<LedgerView, 'state'>>>;
+  /** search: of all accounts whose period goes on those that have its words, in place of the ones touched last. */
+  view(book: Book, search?: string): Promise<Result<Omit<LedgerView, 'state'>>>;
   audit(): Promise<Result<Audit>>;
   /** Open holds that this console left behind when it ended last: forfeited by rule. Answers what they were. */
   recover(isOwn: (owner: string) => boolean): Promise<Result<readonly Reservation[]>>;
@@ -109,8 +112,6 @@ const REFUSAL_LINES_MAX = 200;
 const VIEW_ACCOUNTS_MAX = 500;
 const VIEW_CLOSED_MAX = 100;
 const VIEW_ALERTS_MAX = 50;
-/** Listed users and tenants that never called are shown too, up to so many: their limits are of interest. */
-const VIEW_UNTOUCHED_MAX = 50;
 
 export function createLedger(ports: LedgerPorts): Ledger {
   const { store, events } = ports;
@@ -300,30 +301,26 @@ export function createLedger(ports: LedgerPorts): Ledger {
     return ok(forfeited);
   }
 
-  /** Accounts of the listed that nobody has called on yet: all free. */
-  function untouched(book: Book, known: ReadonlySet<string>): Balance[] {
+  /** Those that nobody has called on yet. A full view does not have all that were called on: of these the store is asked. */
+  async function others(
+    book: Book,
+    atMs: number,
+    words: readonly string[],
+    touched: readonly Balance[],
+  ): Promise<Result<readonly Balance[]>> {
     const directory = ports.directory();
-    const payers = [
-      ...directory.users.slice(0, VIEW_UNTOUCHED_MAX).map((user) => ({ tenant: user.tenant, user: user.id })),
-    ];
-    const found = new Map<string, Balance>();
-    for (const payer of payers) {
-      const policy = policyOf(directory, payer);
-      for (const applied of budgetsFor(policy, { payer, model: '', experiment: null })) {
-        if (applied.budget.scope === 'model' || applied.budget.limit === null) continue;
-        const line = lineOf(applied, {
-          book,
-          tenant: payer.tenant,
-          atMs: nowMs(book),
-          amounts: { tokens: 0, 'nano-dollars': 0, requests: 0 },
-        });
-        if (known.has(line.key)) continue;
-        const alerts = line.alertsPercent.map((percent) => ({ percent, raised: false }));
-        const state = { ...line, granted: 0, spent: 0, held: 0, overrun: 0, alerts };
-        found.set(line.key, balanceOf(state, directory));
-      }
-    }
-    return [...found.values()].slice(0, VIEW_UNTOUCHED_MAX);
+    const known = new Set(touched.map(({ key }) => key));
+    const free = untouchedBalances({ directory, book, atMs, words, known });
+    if (touched.length < VIEW_ACCOUNTS_MAX || free.length === 0) return ok(free);
+    const standing = await store.accounts({ book, keys: free.map(({ key }) => key), atMs });
+    if (!standing.ok) return standing;
+    const states = new Map(standing.value.map((state) => [state.key, state]));
+    return ok(
+      free.map((balance) => {
+        const state = states.get(balance.key);
+        return state === undefined ? balance : balanceOf(state, directory);
+      }),
+    );
   }
 
   return {
@@ -358,10 +355,11 @@ export function createLedger(ports: LedgerPorts): Ledger {
       const balance = balanceOf(granted.value, directory);
       return ok(balance);
     },
-    async view(book) {
+    async view(book, search = '') {
       const atMs = nowMs(book);
+      const words = searchWords(search);
       const [accounts, reservations, alerts] = await Promise.all([
-        store.current({ book, atMs, limit: VIEW_ACCOUNTS_MAX }),
+        store.current({ book, atMs, limit: VIEW_ACCOUNTS_MAX, words }),
         store.reservations({ book, closed: VIEW_CLOSED_MAX }),
         store.entries({ book, operations: ['alert'], limit: VIEW_ALERTS_MAX }),
       ]);
@@ -369,8 +367,10 @@ export function createLedger(ports: LedgerPorts): Ledger {
       if (!reservations.ok) return reservations;
       if (!alerts.ok) return alerts;
       const touched = balances([...accounts.value]);
+      const free = await others(book, atMs, words, touched);
+      if (!free.ok) return free;
       return ok({
-        balances: [...touched, ...untouched(book, new Set(touched.map((balance) => balance.key)))],
+        balances: [...touched, ...free.value],
         reservations: [...reservations.value],
         refusals: [...refusals.values()].filter((line) => line.id.startsWith(`["${book}"`)).reverse(),
         alerts: alerts.value.flatMap((entry) => alertOfEntry(entry) ?? []),

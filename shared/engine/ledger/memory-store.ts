@@ -1,5 +1,6 @@
 /** The ledger's store in memory: for storms, tests and the share that is kept while a shared store is away. Nothing outlives it. */
 import { type Result, denied, ok } from '../../contract/denials.ts';
+import { isAccountFound } from '../../contract/ledger.ts';
 import type { Book, LedgerEntry, Reservation } from '../../contract/ledger.ts';
 import { AMOUNT_MAX } from '../../contract/plans.ts';
 import { isoOf } from './calendar.ts';
@@ -313,10 +314,11 @@ export function createMemoryStore({ nowMs }: { readonly nowMs: () => number }): 
           return found === undefined || found.line.account.book !== book ? [] : [stateOf(found, atMs)];
         }),
       ),
-    current: async ({ book, atMs, limit }) =>
+    current: async ({ book, atMs, limit, words = [] }) =>
       ok(
         mostRecent(book)
           .filter(({ line }) => line.endsAtMs === null || line.endsAtMs > atMs)
+          .filter(({ line }) => isAccountFound(line.account, words))
           .slice(0, limit)
           .map((found) => stateOf(found, atMs)),
       ),

@@ -150,6 +150,14 @@ export interface EntryQuery {
   readonly limit: number;
 }
 
+export interface CurrentAsk {
+  readonly book: Book;
+  readonly atMs: number;
+  readonly limit: number;
+  /** Only those that have all these words (contract, `isAccountFound`). Default: all. */
+  readonly words?: readonly string[];
+}
+
 export interface LedgerStore {
   readonly kind: 'memory' | 'sqlite' | 'redis';
   /** The wall clock this store decides by, in milliseconds since 1970. */
@@ -171,11 +179,7 @@ export interface LedgerStore {
     readonly atMs: number;
   }): Promise<Result<readonly AccountState[]>>;
   /** Accounts whose period has not ended at `atMs`, most recently touched first. */
-  current(ask: {
-    readonly book: Book;
-    readonly atMs: number;
-    readonly limit: number;
-  }): Promise<Result<readonly AccountState[]>>;
+  current(ask: CurrentAsk): Promise<Result<readonly AccountState[]>>;
   /** Open ones, youngest first, and the last `closed` that were resolved. */
   reservations(ask: { readonly book: Book; readonly closed: number }): Promise<Result<readonly Reservation[]>>;
   entries(query: EntryQuery): Promise<Result<readonly LedgerEntry[]>>;

@@ -14,8 +14,8 @@ type LedgerHandlers = {
 export function ledgerHandlers({ budgets }: Pick<Parts, 'budgets'>): LedgerHandlers {
   const { ledger } = budgets;
   return {
-    'ledger.get': async ({ book = budgets.book() }) => {
-      const view = await ledger.view(book);
+    'ledger.get': async ({ book = budgets.book(), search = '' }) => {
+      const view = await ledger.view(book, search);
       return view.ok ? ok({ state: budgets.state(book), ...view.value }) : view;
     },
     'ledger.journal': async ({ book = budgets.book(), limit, ...filters }) => {

@@ -1,9 +1,19 @@
 /** What is asked of the ledger in Redis without changing it, over all known tenants of a book. */
 import { type Result, ok } from '../../contract/denials.ts';
-import type { Book, LedgerEntry, Reservation } from '../../contract/ledger.ts';
+import { type Book, type LedgerEntry, type Reservation, isAccountFound } from '../../contract/ledger.ts';
 import { accountOfKey } from '../../engine/ledger/balances.ts';
-import type { AccountState, EntryQuery } from '../../engine/ledger/store.ts';
-import { type EntryRead, type Whose, listOf, numberOf, readEntry, readStates, textOf, unpackAsk } from './codec.ts';
+import type { AccountState, CurrentAsk, EntryQuery } from '../../engine/ledger/store.ts';
+import {
+  type EntryRead,
+  type Whose,
+  accountOf,
+  listOf,
+  numberOf,
+  readEntry,
+  readStates,
+  textOf,
+  unpackAsk,
+} from './codec.ts';
 import { reservationOf } from './codec.ts';
 import type { Connection } from './connection.ts';
 import { restOfKey, tenantKeys } from './keys.ts';
@@ -70,7 +80,7 @@ export async function readDue(
 export async function readCurrent(
   connection: Connection,
   tenants: Tenants,
-  { book, atMs, limit }: { readonly book: Book; readonly atMs: number; readonly limit: number },
+  { book, atMs, limit, words = [] }: CurrentAsk,
 ): Promise<Result<readonly AccountState[]>> {
   const known = await tenants.of(book);
   if (!known.ok) return known;
@@ -81,7 +91,7 @@ export async function readCurrent(
       const range = await connection.command('ZREVRANGE', touched, String(from), String(from + PAGE - 1), 'WITHSCORES');
       if (!range.ok) return range;
       const pairs = pairsOf(listOf(range.value).map(textOf));
-      const rests = pairs.map(([rest]) => rest);
+      const rests = pairs.map(([rest]) => rest).filter((rest) => isFound({ book, tenant }, rest, words));
       const states = await statesOf(connection, { book, tenant }, rests, atMs);
       if (!states.ok) return states;
       const seqs = new Map(pairs.map(([rest, seq]) => [rest, Number(seq)]));
@@ -224,6 +234,10 @@ async function readReservation(connection: Connection, whose: Whose, key: string
   const reservation = reservationOf(ask, state ?? '', closed ?? '', how ?? '', Number(overrun ?? 0));
   return ok([{ reservation, seq: numberOf(seq), closedSeq: Number(closedSeq ?? 0) }]);
 }
+
+/** The list of accounts also holds a name that is none (`saveMeta`); the script passes it over. */
+const isFound = (whose: Whose, rest: string, words: readonly string[]): boolean =>
+  words.length === 0 || (rest.includes(':') && isAccountFound(accountOf(whose, rest).account, words));
 
 /** `scope:name:window:period:unit` of a rolling minute. */
 export const isRolling = (rest: string): boolean => rest.split(':')[2] === 'minute';

@@ -68,6 +68,7 @@ function openLedgerDatabase(file: string): Result<Database> {
     }
     database.pragma('foreign_keys = ON');
     database.pragma('trusted_schema = OFF');
+    database.function('lower_case', { deterministic: true }, (text) => String(text).toLowerCase());
     return ok(database);
   } catch (error) {
     database?.close();
@@ -110,8 +111,7 @@ function createStore(
           }),
         ),
       ),
-    current: async ({ book, atMs, limit }) =>
-      group.read((unit) => ok(unit.current(book, atMs, limit).map((found) => unit.stateOf(found, atMs)))),
+    current: async (ask) => group.read((unit) => ok(unit.current(ask).map((found) => unit.stateOf(found, ask.atMs)))),
     reservations: async ({ book, closed }) =>
       group.read(() => ok([...reads.open(book), ...reads.closed(book, closed)])),
     entries: async (query) => group.read(() => ok(reads.entries(query))),

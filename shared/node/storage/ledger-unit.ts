@@ -8,7 +8,7 @@ import type { BudgetUnit, BudgetWindow } from '../../contract/plans.ts';
 import type { BudgetScope } from '../../contract/plans.ts';
 import { brokenRuleOf, rollingFrom } from '../../engine/ledger/decide.ts';
 import { must } from '../../engine/must.ts';
-import type { AccountState, LedgerLine, ReserveAsk } from '../../engine/ledger/store.ts';
+import type { AccountState, CurrentAsk, LedgerLine, ReserveAsk } from '../../engine/ledger/store.ts';
 import { linesText } from './ledger-reads.ts';
 import { entryChecksum, insertEntry } from './ledger-rows.ts';
 import type { SqlValue, Statements } from './statements.ts';
@@ -58,7 +58,7 @@ export interface LedgerUnit {
   account(key: string): AccountRow | null;
   /** The account of a line, made where there is none. Alerts, end and zone become the line's. */
   accountOf(line: AccountLine): AccountRow;
-  current(book: Book, atMs: number, limit: number): AccountRow[];
+  current(ask: CurrentAsk): AccountRow[];
   /** Of the rolling minute what still counts. */
   usedOf(row: AccountRow, atMs: number): { spent: number; held: number };
   stateOf(row: AccountRow, atMs: number): AccountState;
@@ -222,16 +222,11 @@ export function createLedgerUnit(statements: Statements): LedgerUnit {
         statements.run('DELETE FROM ledger_buckets WHERE account_id = ? AND second = ?', row.id, second);
       }
     },
-    current: (book, atMs, limit) =>
-      statements
-        .all<{ key: string }>(
-          `SELECT key FROM ledger_accounts WHERE book = ? AND (ends_at_ms IS NULL OR ends_at_ms > ?)
-           ORDER BY touched DESC LIMIT ?`,
-          book,
-          atMs,
-          limit,
-        )
-        .flatMap(({ key }) => account(key) ?? []),
+    current: ({ book, atMs, limit, words = [] }) =>
+      (words.length === 0
+        ? statements.all<{ key: string }>(`${selectCurrent} ORDER BY touched DESC LIMIT ?`, book, atMs, limit)
+        : statements.all<{ key: string }>(selectFound, book, atMs, JSON.stringify(words), limit)
+      ).flatMap(({ key }) => account(key) ?? []),
     usedOf,
     stateOf: (row, atMs) => {
       const { spent, held } = usedOf(row, atMs);
@@ -347,6 +342,13 @@ const columns = `key, book, tenant, scope, name, window, period, unit, ends_at_m
   limit_max, granted, spent, held, overrun, alerts_raised, touched`;
 const selectAccount = `SELECT id, ${columns} FROM ledger_accounts`;
 const insertAccount = `INSERT INTO ledger_accounts (${columns}) VALUES (${'?, '.repeat(18)}?)`;
+const selectCurrent = `SELECT key, tenant || ' ' || scope || ' ' || name || ' ' || window || ' ' || unit AS words,
+  touched FROM ledger_accounts WHERE book = ? AND (ends_at_ms IS NULL OR ends_at_ms > ?)`;
+// SQLite's own lower() knows ASCII only and is many times as fast as a call out to lower_case (ledger-store.ts).
+const selectFound = `SELECT key FROM (${selectCurrent}) AS current WHERE NOT EXISTS (
+    SELECT 1 FROM json_each(?) AS word WHERE instr(
+      CASE WHEN length(words) = octet_length(words) THEN lower(words) ELSE lower_case(words) END, word.value) = 0
+  ) ORDER BY touched DESC LIMIT ?`;
 const updateAccount = `UPDATE ledger_accounts SET ends_at_ms = ?, time_zone = ?, alerts_percent = ?, limit_now = ?,
   limit_max = ?, granted = ?, spent = ?, held = ?, overrun = ?, alerts_raised = ?, touched = ? WHERE id = ?`;
 

@@ -1,8 +1,9 @@
 /** The part of the stores' contract about what can be read: journal, views of accounts and holds, audit, what a restart finds. */
 import { expect, test } from 'vitest';
-import { ledgerEntrySchema, reservationSchema } from '../../../shared/contract/ledger.ts';
+import { ledgerEntrySchema, reservationSchema, searchWords } from '../../../shared/contract/ledger.ts';
 import { value } from '../storage/records.ts';
 import { START_MS, detailOf, forfeitOf, goldenLines, grantOf, lineOf, reserveOf, settleOf, voidOf } from './asks.ts';
+import type { LineAsk } from './asks.ts';
 import { expectSound, reserved } from './store-contract.ts';
 import type { FreshLedger } from './store-contract.ts';
 
@@ -155,6 +156,50 @@ export function testJournal(fresh: FreshLedger, outlivesProcess: boolean): void 
       [keys[2], 2],
     ]);
     expect(value(await store.accounts({ book: 'real', keys, atMs: START_MS }))).toEqual([]);
+  });
+
+  test('current accounts are found by words in tenant, scope, name, window and unit, in any order and case', async () => {
+    const { store, setNow } = await fresh();
+    const hold = async (line: LineAsk, tenant: string): Promise<void> =>
+      void (await reserved(store, reserveOf([{ amount: 1, limit: null, ...line }], { tenant })));
+    await hold({ name: 'Ada Lovelace' }, 'acme');
+    await hold({ name: 'grace', window: 'month' }, 'acme');
+    await hold({ name: 'ada', unit: 'requests' }, 'Globex');
+    await hold({ name: 'ÄNNE %_', scope: 'conversation' }, 'globex');
+    await hold({ name: 'a:b' }, 'globex');
+    const names = async (words: string, change: { readonly limit?: number; readonly atMs?: number } = {}) =>
+      value(
+        await store.current({ book: 'simulated', atMs: START_MS, limit: 10, ...change, words: searchWords(words) }),
+      ).map(({ account }) => account.name);
+    expect(await names('ADA')).toEqual(['ada', 'Ada Lovelace']);
+    expect(await names('lovelace acME')).toEqual(['Ada Lovelace']);
+    expect(await names('ada glob')).toEqual(['ada']);
+    expect(await names('änne')).toEqual(['ÄNNE %_']);
+    expect(await names('Än conversation')).toEqual(['ÄNNE %_']);
+    expect(await names('%')).toEqual(['ÄNNE %_']);
+    expect(await names('a:b')).toEqual(['a:b']);
+    expect(await names('acme month')).toEqual(['grace']);
+    expect(await names('requests')).toEqual(['ada']);
+    // Of the five the last one that was touched; no words are all, a word of nobody is none.
+    expect(await names('a', { limit: 1 })).toEqual(['a:b']);
+    expect(await names(' ')).toHaveLength(5);
+    for (const hostile of ['nobody', '2026', 'simulated', `'`, '"', '\\', '\0', '\ud83d', '[]', '{"a":1}']) {
+      expect(await names(hostile)).toEqual([]);
+    }
+    // What is over is not found any more.
+    const dayMs = 86_400_000;
+    setNow(START_MS + dayMs);
+    expect(await names('acme', { atMs: START_MS + dayMs })).toEqual(['grace']);
+  });
+
+  test('a search finds what was touched long before the last ones', async () => {
+    const { store } = await fresh();
+    const asks = Array.from({ length: 1_200 }, (_, index) =>
+      reserveOf([{ name: index === 3 ? 'needle' : `user-${index}`, amount: 1, limit: null }]),
+    );
+    await Promise.all(asks.map((ask) => store.reserve(ask)));
+    const found = value(await store.current({ book: 'simulated', atMs: START_MS, limit: 5, words: ['needle'] }));
+    expect(found.map(({ account, held }) => [account.name, held])).toEqual([['needle', 1]]);
   });
 
   test('the audit counts what it read and finds a full ledger sound', async () => {
