@@ -88,10 +88,15 @@ async function modelWithTools(
   return ok({ modelDigest: subject.value.digest, ollamaVersion: subject.value.serverVersion });
 }
 
+/** Of the simulator's models the one that does call tools: the others answer at once, and there would be nothing to see. */
+const SIMULATED_CALLER = 'sim-loop:latest';
+
 /** undefined = the server names none. */
 function firstWithTools(watch: ServerWatch): string | undefined {
-  return watch.status().models.find(({ capabilities, cloud }) => !cloud && capabilities?.includes('tools') === true)
-    ?.name;
+  const { kind, models } = watch.status();
+  const able = models.filter(({ capabilities, cloud }) => !cloud && capabilities?.includes('tools') === true);
+  const caller = kind === 'simulator' ? able.find(({ name }) => name === SIMULATED_CALLER) : undefined;
+  return (caller ?? able[0])?.name;
 }
 
 function interruptedNotice(runs: number): StoreNotice {
