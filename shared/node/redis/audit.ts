@@ -165,13 +165,12 @@ function heldFaults(accounts: Snapshot['accounts'], holds: readonly HeldRead[]):
 
 async function readSnapshot(connection: Connection, whose: Whose): Promise<Result<Snapshot>> {
   const keys = tenantKeys(whose.book, whose.tenant);
-  const answer = await connection.script(keys.base, [
-    'snapshot',
-    keys.prefix,
-    '0',
-    String(ACCOUNTS_MAX),
-    String(HOLDS_MAX),
-  ]);
+  const answer = await connection.run({
+    tenant: keys,
+    keys: [],
+    args: ['snapshot', '0', String(ACCOUNTS_MAX), String(HOLDS_MAX)],
+    alone: true,
+  });
   if (!answer.ok) return answer;
   const [, now, lastSeq, written, accountCount, holdCount, accounts, holds] = answer.value;
   const keyOf = (rest: string): string => `${keyPart(whose.book)}:${keyPart(whose.tenant)}:${rest}`;

@@ -109,12 +109,12 @@ export interface HoldRead {
 }
 
 export function readHold(reply: Reply | undefined, whose: Whose): HoldRead {
-  const [repeated, blob, opened, state, closed, how, overrun, accounts, crossings] = listOf(reply);
+  const [repeated, blob, opened, end, accounts, crossings] = listOf(reply);
   const ask = unpackAsk(textOf(blob), numberOf(opened), whose);
   return {
     repeated: textOf(repeated) === '1',
     ask,
-    reservation: reservationOf(ask, textOf(state), textOf(closed), textOf(how), numberOf(overrun)),
+    reservation: reservationOf(ask, textOf(end)),
     accounts: readStates(accounts, whose),
     crossed: listOf(crossings).map((crossing) => crossingOf(ask, listOf(crossing))),
   };
@@ -127,15 +127,30 @@ export const answerOf = ({ repeated, reservation, accounts, crossed }: HoldRead)
   crossed,
 });
 
-export function reservationOf(
-  ask: ReserveAsk,
-  state: string,
-  closed: string,
-  how: string,
-  overrunTokens: number,
-): Reservation {
+/** `end`: how it ended, as `endOf` reads it; '' while it is open. */
+export function reservationOf(ask: ReserveAsk, end: string): Reservation {
   const open = openReservation(ask);
-  return state === '' ? open : closedReservation(open, resolutionOf(ask, state, Number(closed), how), overrunTokens);
+  if (end === '') return open;
+  const { operation, atMs, overrunTokens, how } = endOf(end);
+  return closedReservation(open, resolutionOf(ask, operation, atMs, how), overrunTokens);
+}
+
+/** Operation, when, overrun in tokens, number of the entry, and how, which may hold spaces: as the script keeps the end of a hold. */
+export function endOf(end: string): {
+  readonly operation: string;
+  readonly atMs: number;
+  readonly overrunTokens: number;
+  readonly seq: number;
+  readonly how: string;
+} {
+  const [operation = '', atMs, overrunTokens, seq, ...how] = end.split(' ');
+  return {
+    operation,
+    atMs: numberOf(atMs),
+    overrunTokens: numberOf(overrunTokens),
+    seq: numberOf(seq),
+    how: how.join(' '),
+  };
 }
 
 export function readStates(reply: Reply | undefined, whose: Whose): AccountState[] {
@@ -143,7 +158,7 @@ export function readStates(reply: Reply | undefined, whose: Whose): AccountState
 }
 
 export function readState(reply: Reply | undefined, whose: Whose): AccountState {
-  const [rest, limit, granted, spent, held, overrun, told, alerts, ends, zone] = listOf(reply);
+  const [rest, limit, granted, spent, held, overrun, told, alerts, ends, ...zone] = textOf(reply).split(' ');
   const { account, key } = accountOf(whose, textOf(rest));
   return {
     account,
@@ -154,7 +169,7 @@ export function readState(reply: Reply | undefined, whose: Whose): AccountState 
     held: numberOf(held),
     overrun: numberOf(overrun),
     endsAtMs: ends === '' ? null : numberOf(ends),
-    timeZone: textOf(zone),
+    timeZone: zone.join(' '),
     alerts: alertsOf(textOf(alerts), textOf(told)),
   };
 }
@@ -164,7 +179,7 @@ export function readStateOf(
   { account, key, limit, endsAtMs, timeZone, alertsPercent }: LedgerLine,
   reply: Reply | undefined,
 ): AccountState {
-  const [granted, spent, held, overrun, told] = listOf(reply);
+  const [granted, spent, held, overrun, told] = textOf(reply).split(' ');
   return {
     account,
     key,

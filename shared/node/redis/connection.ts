@@ -4,6 +4,7 @@
  */
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { type Denial, type Result, denied, ok } from '../../contract/denials.ts';
+import { type Run, inBatches } from './batches.ts';
 import type { Reply } from './codec.ts';
 import { ledgerScript, ledgerScriptSha } from './script.ts';
 import type { RedisPlace } from './url.ts';
@@ -16,8 +17,8 @@ export interface RedisState {
 
 export interface Connection {
   nowMs(): number;
-  /** Keys of one hash slot. Throws for a broken rule of the script, which is a bug. */
-  script(keys: readonly string[], args: readonly string[]): Promise<Result<readonly Reply[]>>;
+  /** An operation of the script. */
+  readonly run: Run;
   /** A plain command; its first argument is a key. */
   command(name: string, key: string, ...args: readonly string[]): Promise<Result<Reply>>;
   state(): RedisState;
@@ -106,6 +107,17 @@ export async function connect(
     }
   }
 
+  async function script(keys: readonly string[], args: readonly string[]): Promise<Result<readonly Reply[]>> {
+    try {
+      const reply = await bounded(evalsha(keys, args)).catch((error: unknown) =>
+        isMissing(error) ? bounded(runAgain(keys, args)) : Promise.reject(error as Error),
+      );
+      return ok(reply as readonly Reply[]);
+    } catch (error) {
+      return { ok: false, denial: failed(error) };
+    }
+  }
+
   async function sample(): Promise<void> {
     const nodes = client instanceof Cluster ? client.nodes('master') : [client];
     if (nodes.length === 0) throw new Error(NOT_CONNECTED);
@@ -167,13 +179,7 @@ export async function connect(
 
   return {
     nowMs: () => localNowMs() + offsetMs,
-    script: (keys, args) =>
-      bounded(evalsha(keys, args))
-        .catch((error: unknown) => (isMissing(error) ? bounded(runAgain(keys, args)) : Promise.reject(error)))
-        .then(
-          (reply) => ok(reply as readonly Reply[]),
-          (error: unknown) => ({ ok: false, denial: failed(error) }),
-        ),
+    run: inBatches({ script, failed }),
     async command(name, key, ...args) {
       try {
         return ok((await bounded(client.call(name, key, ...args))) as Reply);
@@ -214,6 +220,8 @@ function clientOf(place: RedisPlace, timeoutMs: number): Redis | Cluster {
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     enableAutoPipelining: true,
+    // Calls of the script are collected here already.
+    autoPipeliningIgnoredCommands: ['evalsha'],
     ...(place.username === null ? {} : { username: place.username }),
     ...(place.password === null ? {} : { password: place.password }),
     ...(place.tls ? { tls: {} } : {}),
@@ -222,6 +230,7 @@ function clientOf(place: RedisPlace, timeoutMs: number): Redis | Cluster {
     return new Cluster([...place.nodes], {
       enableOfflineQueue: false,
       enableAutoPipelining: true,
+      autoPipeliningIgnoredCommands: ['evalsha'],
       // What was sent is never sent again by the client: the caller decides, and its key makes that safe.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,

@@ -7,16 +7,17 @@ import {
   type EntryRead,
   type Whose,
   accountOf,
+  endOf,
   listOf,
   numberOf,
   readEntry,
   readStates,
+  reservationOf,
   textOf,
   unpackAsk,
 } from './codec.ts';
-import { reservationOf } from './codec.ts';
 import type { Connection } from './connection.ts';
-import { restOfKey, tenantKeys } from './keys.ts';
+import { accountRedisKey, restOfKey, tenantKeys } from './keys.ts';
 import type { Tenants } from './tenants.ts';
 
 /** Entries read at a time, and accounts asked for in one script: neither keeps Redis from others for long. */
@@ -208,10 +209,11 @@ async function statesOf(
   const states: AccountState[] = [];
   for (let from = 0; from < rests.length; from += PAGE) {
     const some = rests.slice(from, from + PAGE);
-    const answer = await connection.script(
-      [...keys.base, ...some.map((rest) => `${keys.prefix}a:${rest}`)],
-      ['accounts', keys.prefix, String(atMs), ...some.flatMap((rest) => [rest, isRolling(rest) ? '1' : '0'])],
-    );
+    const answer = await connection.run({
+      tenant: keys,
+      keys: some.map((rest) => accountRedisKey(keys, rest)),
+      args: ['accounts', String(atMs), ...some.flatMap((rest) => [rest, isRolling(rest) ? '1' : '0'])],
+    });
     if (!answer.ok) return answer;
     states.push(...readStates(answer.value[2], whose));
   }
@@ -225,14 +227,14 @@ interface ReservationRead {
 }
 
 async function readReservation(connection: Connection, whose: Whose, key: string): Promise<Result<ReservationRead[]>> {
-  const found = await connection.command('HMGET', key, 'b', 'a', 's', 'q', 'c', 'h', 'v', 'z');
+  const found = await connection.command('HMGET', key, 'b', 'a', 'q', 'z');
   if (!found.ok) return found;
-  const [blob, opened, state, seq, closed, how, overrun, closedSeq] = listOf(found.value).map(textOf);
+  const [blob, opened, seq, end = ''] = listOf(found.value).map(textOf);
   // It may have ended since the list was read.
   if (blob === undefined || blob === '') return ok([]);
   const ask = unpackAsk(blob, numberOf(opened), whose);
-  const reservation = reservationOf(ask, state ?? '', closed ?? '', how ?? '', Number(overrun ?? 0));
-  return ok([{ reservation, seq: numberOf(seq), closedSeq: Number(closedSeq ?? 0) }]);
+  const closedSeq = end === '' ? 0 : endOf(end).seq;
+  return ok([{ reservation: reservationOf(ask, end), seq: numberOf(seq), closedSeq }]);
 }
 
 /** The list of accounts also holds a name that is none (`saveMeta`); the script passes it over. */

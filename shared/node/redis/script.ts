@@ -1,11 +1,12 @@
 /**
- * The law of the ledger in Lua, as shared/engine/ledger/decide.ts says it: one script, one operation a call, atomic as every
- * script is. Whatever can fail is computed before the first write, because Redis takes no write back.
+ * The law of the ledger in Lua, as shared/engine/ledger/decide.ts says it: one script, a few operations of a tenant a call, one
+ * after the other and all in one breath. Each is decided by itself: one that fails leaves the others as they are. Whatever can
+ * fail is computed before its first write, because Redis takes no write back.
  *
  * Amounts are whole numbers up to 1e15, exact in Lua's doubles. They are stored and answered as digits: Lua would write 1e+15.
  * What does not change stays the text it was, and functions are made only where they are called: both cost more than Redis does.
- * A sweep and a resolution reach accounts and holds that the caller cannot know: their names are made from the tenant's prefix,
- * so they lie in the same hash slot as the keys that were named.
+ * Names are made from the tenant's prefix. The caller names each key it knows; a sweep and a resolution also reach accounts and
+ * holds that it cannot know, which lie in the same hash slot.
  */
 import { createHash } from 'node:crypto';
 import { AMOUNT_MAX } from '../../contract/plans.ts';
@@ -21,20 +22,25 @@ export const KEY_MS = 35 * 24 * HOUR_MS;
 /** Entries of a tenant's journal that are kept at least; older ones are dropped in blocks. */
 export const JOURNAL_MAX = 100_000;
 export const CLOSED_MAX = 1_000;
+/** Closed ids beyond that are dropped in blocks. */
+const CLOSED_BLOCK = 100;
 export const SWEEP_MAX = 100;
 /** Open holds that a refusal looks through for the first that expires. */
 const LOOK_MAX = 10_000;
 
 export const ledgerScript = `
--- KEYS: 1 meta, 2 journal, 3 open holds, 4 closed ids, 5 accounts by touch, 6 accounts by end, then those of the operation
--- ARGV: 1 operation, 2 prefix of the tenant, 3 the caller's time in ms, then those of the operation
+-- KEYS: 1 meta, 2 journal, 3 open holds, 4 closed ids, 5 accounts by touch, 6 accounts by end, then what operations name
+-- ARGV: 1 prefix of the tenant, then of each operation how many arguments it has, and those
 local META, JOURNAL, OPEN, CLOSED, TOUCHED, ENDS = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local operation, prefix, atText = ARGV[1], ARGV[2], ARGV[3]
-local at = tonumber(atText)
+local prefix = ARGV[1]
+-- The time of the operation that is under way, in ms.
+local at, atText
 local AMOUNT_MAX, IDLE = ${AMOUNT_MAX}, '${IDLE_MS}'
 local call, floor, max, format = redis.call, math.floor, math.max, string.format
 
-local function digits(number) return format('%.0f', number) end
+-- %d takes half the time of %.0f, and cuts large numbers where a long has 32 bits.
+local WHOLE = format('%d', 1e15) == '1000000000000000' and '%d' or '%.0f'
+local function digits(number) return format(WHOLE, number) end
 
 local time = call('TIME')
 local micros = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -49,14 +55,33 @@ local seqText
 
 -- o operation, a when, b the reservation or grant, h how it was resolved, c charges, q number of the entry that reserved it
 local function journal(o, a, b, h, c, q)
-  seq = max(seq + 1, micros)
-  seqText = digits(seq)
-  count = count + 1
-  call('XADD', JOURNAL, 'MAXLEN', '~', ${JOURNAL_MAX}, seqText .. '-0', 'o', o, 'a', a, 'b', b, 'h', h, 'c', c, 'q', q or seqText)
-  return seqText
+  local number = max(seq + 1, micros)
+  local text = digits(number)
+  -- Where memory is full this is what fails, and nothing was done.
+  call('XADD', JOURNAL, 'MAXLEN', '~', '${JOURNAL_MAX}', text .. '-0', 'o', o, 'a', a, 'b', b, 'h', h, 'c', c, 'q', q or text)
+  seq, seqText, count = number, text, count + 1
+  return text
 end
 
+-- Accounts that were touched, by the number of the entry, and whether there are new holds: written once, after all operations.
+local touched, reserved = {}, false
+local function touch(accounts)
+  for index = 1, #accounts do
+    local account = accounts[index]
+    if account.exists then touched[account.rest] = index == 1 and seqText or digits(seq + index - 1) end
+  end
+end
+
+-- After all operations, where any of them wrote.
 local function saveMeta()
+  local members = {}
+  for rest, number in pairs(touched) do
+    members[#members + 1] = number
+    members[#members + 1] = rest
+  end
+  -- In portions, because a call takes no more values than the stack has room for.
+  for first = 1, #members, 2000 do call('ZADD', TOUCHED, unpack(members, first, math.min(first + 1999, #members))) end
+  if reserved then call('PEXPIRE', OPEN, '${2 * IDLE_MS}') end
   local today = floor(now / 86400000)
   if tonumber(meta[3] or 0) == today then
     call('HSET', META, 'seq', seqText, 'count', digits(count))
@@ -70,17 +95,17 @@ local function saveMeta()
 end
 
 -- Accounts -----------------------------------------------------------------------------------------------------------------
--- s spent, h held, o overrun, g granted, l limit ('' none), m largest limit ever ('' was none), t last touched, f first entry,
+-- s spent, h held, o overrun, g granted, l limit ('' none), m largest limit ever ('' was none), f first entry,
 -- r thresholds told, p all thresholds, e end ('' none), z zone; of the rolling minute also S<second> and H<second>.
--- In memory they are texts as well; spent and held besides as numbers.
-local function load(rest, rolling)
+-- In memory they are texts as well; spent and held besides as numbers. No more than 16 fields: the next doubles the table.
+local function read(rest, rolling)
   local key = prefix .. 'a:' .. rest
   if not rolling then
     local f = call('HMGET', key, 's', 'h', 'o', 'g', 'l', 'm', 'f', 'r', 'p', 'e', 'z')
     if not f[7] then
-      return { key = key, rest = rest, exists = false, rolling = false, spent = 0, held = 0, s = '0', h = '0', o = '0', g = '0', l = '', m = '', f = '0', r = '', p = '', e = '', z = '', over = false, told = false }
+      return { key = key, rest = rest, exists = false, spent = 0, held = 0, s = '0', h = '0', o = '0', g = '0', l = '', m = '', f = '0', r = '', p = '', e = '', z = '' }
     end
-    return { key = key, rest = rest, exists = true, rolling = false, spent = tonumber(f[1]), held = tonumber(f[2]), s = f[1], h = f[2], o = f[3], g = f[4], l = f[5], m = f[6], f = f[7], r = f[8], p = f[9], e = f[10], z = f[11], over = false, told = false }
+    return { key = key, rest = rest, exists = true, spent = tonumber(f[1]), held = tonumber(f[2]), s = f[1], h = f[2], o = f[3], g = f[4], l = f[5], m = f[6], f = f[7], r = f[8], p = f[9], e = f[10], z = f[11] }
   end
   local flat = call('HGETALL', key)
   local account = { key = key, rest = rest, rolling = true, exists = #flat > 0, s = '0', h = '0', o = '0', g = '0', l = '', m = '', f = '0', r = '', p = '', e = '', z = '', spentIn = {}, heldIn = {} }
@@ -92,6 +117,17 @@ local function load(rest, rolling)
     else account.heldIn[second] = tonumber(value) end
   end
   account.spent, account.held = tonumber(account.s), tonumber(account.h)
+  return account
+end
+
+-- Operations of one call mostly reach the same accounts. What was read stays as it is written, until an operation fails.
+local loaded = {}
+local function load(rest, rolling)
+  local account = loaded[rest]
+  if not account then
+    account = read(rest, rolling)
+    loaded[rest] = account
+  end
   return account
 end
 
@@ -112,7 +148,7 @@ local function stateOf(account)
     local spent, held = used(account)
     s, h = digits(spent), digits(held)
   end
-  return { account.rest, account.l, account.g, s, h, account.o, account.r, account.p, account.e, account.z }
+  return table.concat({ account.rest, account.l, account.g, s, h, account.o, account.r, account.p, account.e, account.z }, ' ')
 end
 
 local function statesOf(accounts)
@@ -155,40 +191,32 @@ local function born(account, life)
   end
 end
 
-local function touch(accounts)
-  local members = {}
-  for index, account in ipairs(accounts) do
-    if account.exists then
-      members[#members + 1] = index == 1 and seqText or digits(seq + index - 1)
-      members[#members + 1] = account.rest
-    end
-  end
-  if #members > 0 then call('ZADD', TOUCHED, unpack(members)) end
-end
-
 -- Holds --------------------------------------------------------------------------------------------------------------------
--- A hold is a hash: b what was asked, a opened, x expires, s state ('' open), q number of its entry, l lines, n its name among
--- the open holds, k life after it is resolved; then c closed, h how, v overrun in tokens, z number of the entry that closed it.
+-- A hold is a hash: b what was asked, a opened, q number of its entry, l lines, n its name among the open holds, k life after
+-- it is resolved; then z how it ended: state, when, overrun in tokens, number of the entry that closed it, and how in words.
 -- Among the open holds it is its id and the accounts it holds something on, each on a line of its own.
 -- What ends holds, made only where one is looked at.
+local holdingMade
 local function holding()
+  if holdingMade then return unpack(holdingMade) end
+
   local function loadHold(part)
     local key = prefix .. 'r:' .. part
-    local f = call('HMGET', key, 'b', 'a', 's', 'q', 'l', 'n', 'k', 'c', 'h', 'v')
+    local f = call('HMGET', key, 'b', 'a', 'q', 'l', 'n', 'k', 'z')
     if not f[1] then return nil end
     local lines, accounts = {}, {}
-    for rest, unit, amount, rolling in string.gmatch(f[5], '([^ ]+) ([^ ]+) (%d+) ([01])\\n') do
+    for rest, unit, amount, rolling in string.gmatch(f[4], '([^ ]+) ([^ ]+) (%d+) ([01])\\n') do
       local account = load(rest, rolling == '1')
       -- An account that ended, and may have been opened anew since, is charged no more.
-      if account.exists and account.f ~= f[4] and tonumber(account.f) > tonumber(f[4]) then account.exists = false end
+      if account.exists and account.f ~= f[3] and tonumber(account.f) > tonumber(f[3]) then account = { rest = rest, exists = false } end
       lines[#lines + 1] = { unit = unit, text = amount, amount = tonumber(amount) }
       accounts[#accounts + 1] = account
     end
-    return { key = key, part = part, b = f[1], a = f[2], s = f[3], q = f[4], n = f[6], k = f[7], c = f[8] or '', h = f[9] or '', v = f[10] or '0', lines = lines, accounts = accounts }
+    return { key = key, part = part, b = f[1], a = f[2], q = f[3], n = f[5], k = f[6], z = f[7] or '', lines = lines, accounts = accounts }
   end
 
   local function holdAnswer(hold, repeated, crossings)
-    return { repeated, hold.b, hold.a, hold.s, hold.c, hold.h, hold.v, statesOf(hold.accounts), crossings }
+    return { repeated, hold.b, hold.a, hold.z, statesOf(hold.accounts), crossings }
   end
 
   -- used x 100 >= limit x percent, without leaving the exact numbers.
@@ -222,14 +250,13 @@ local function holding()
         end
       end
     end
-    local posted, crossings = {}, {}
-    hold.v = '0'
+    local posted, crossings, overrunTokens = {}, {}, '0'
     for index, line in ipairs(lines) do
       local account, text, overText = accounts[index], charges and charges[line.unit] or line.text, '0'
       local amount = tonumber(text)
       if amount > line.amount then overText = digits(amount - line.amount) end
       posted[index] = text .. ' ' .. overText
-      if line.unit == 'tokens' then hold.v = overText end
+      if line.unit == 'tokens' then overrunTokens = overText end
       if account.exists then
         account.held, account.spent = account.held - line.amount, account.spent + amount
         account.s, account.h = digits(account.spent), digits(account.held)
@@ -247,29 +274,30 @@ local function holding()
       end
     end
     -- From here on nothing can fail.
-    hold.s, hold.c, hold.h = state, atText, how
     local closedBy = journal(state, atText, hold.b, how, table.concat(posted, ' '), hold.q)
     for _, crossing in ipairs(crossings) do journal('alert', atText, hold.b, table.concat(crossing, ' '), '', hold.q) end
     for _, account in ipairs(accounts) do
       if account.exists then
-        call('HSET', account.key, 's', account.s, 'h', account.h, 't', seqText)
+        call('HSET', account.key, 's', account.s, 'h', account.h)
         if account.over then call('HSET', account.key, 'o', account.o) end
         if account.told then call('HSET', account.key, 'r', account.r) end
+        account.over, account.told = nil, nil
         local second = account.second
         if second then
           call('HSET', account.key, 'S' .. digits(second), digits(account.spentIn[second]), 'H' .. digits(second), digits(account.heldIn[second]))
+          account.second = nil
         end
         if account.e == '' then call('PEXPIRE', account.key, IDLE) end
       end
     end
     touch(accounts)
-    call('HSET', hold.key, 's', state, 'c', atText, 'h', how, 'v', hold.v, 'z', closedBy)
+    hold.z = table.concat({ state, atText, overrunTokens, closedBy, how }, ' ')
+    call('HSET', hold.key, 'z', hold.z)
     call('PEXPIRE', hold.key, hold.k)
     call('ZREM', OPEN, hold.n)
     local length = call('LPUSH', CLOSED, hold.part)
     if length == 1 then call('PEXPIRE', CLOSED, IDLE)
-    elseif length > ${CLOSED_MAX} then call('LTRIM', CLOSED, 0, ${CLOSED_MAX - 1}) end
-    saveMeta()
+    elseif length >= ${CLOSED_MAX + CLOSED_BLOCK} then call('LTRIM', CLOSED, '0', '${CLOSED_MAX - 1}') end
     return holdAnswer(hold, 0, crossings)
   end
 
@@ -278,12 +306,13 @@ local function holding()
     local answers = {}
     for _, member in ipairs(call('ZRANGEBYSCORE', OPEN, '-inf', atText, 'LIMIT', 0, most)) do
       local hold = loadHold(string.match(member, '^[^\\n]+'))
-      if hold and hold.s == '' then answers[#answers + 1] = resolveHold(hold, 'expire', nil, '')
+      if hold and hold.z == '' then answers[#answers + 1] = resolveHold(hold, 'expire', nil, '')
       else call('ZREM', OPEN, member) end
     end
     return answers
   end
 
+  holdingMade = { loadHold, holdAnswer, resolveHold, sweep }
   return loadHold, holdAnswer, resolveHold, sweep
 end
 
@@ -301,41 +330,56 @@ local function sweepByTheWay()
 end
 
 -- Operations ---------------------------------------------------------------------------------------------------------------
--- KEYS: 7 reservation, 8 idempotency key, then the account of each line
--- ARGV: 4 clock moved (1), 5 expires, 6 id (coded), 7 reservation, then nine of each line
-if operation == 'reserve' then
-  local moved, expires, part, blob = ARGV[4] == '1', tonumber(ARGV[5]), ARGV[6], ARGV[7]
+-- Of their arguments 1 is the name of the operation, 2 the caller's time in ms.
+-- A line says, in one text: account, unit, amount, rolling (1), limit, start, end, thresholds (each may be ''), zone.
+-- Operations of one call often say the same.
+local said = {}
+local function lineOf(text)
+  local line = said[text]
+  if not line then
+    local rest, unit, amount, rolling, limit, starts, ends, alerts, zone = string.match(text, '^([^ ]+) ([^ ]+) (%d+) ([01]) (%d*) (%-?%d*) (%-?%d*) ([^ ]*) (.*)$')
+    line = { rest = rest, amount = tonumber(amount), rolling = rolling == '1', limit = limit, starts = starts, ends = ends, alerts = alerts, zone = zone, hold = rest .. ' ' .. unit .. ' ' .. amount .. ' ' .. rolling .. '\\n' }
+    said[text] = line
+  end
+  return line
+end
+
+-- 3 clock moved (1), 4 expires, 5 id (coded), 6 idempotency key (coded), 7 reservation, then each line
+local function reserve(a)
+  local moved, expires, part, blob = a[3] == '1', tonumber(a[4]), a[5], a[7]
+  local holdKey, onceKey = prefix .. 'r:' .. part, prefix .. 'k:' .. a[6]
   if not moved then at, atText = now, digits(now) end
-  local before = call('GET', KEYS[8])
+  local before = call('GET', onceKey)
   if before then
     local loadHold, holdAnswer = holding()
     local hold = loadHold(before)
     -- Of a key whose reservation was voided nothing was ever sent: the next one under it is a new one.
-    if hold and hold.s ~= 'void' then return { 'repeated', '', atText, holdAnswer(hold, 1, {}), {} } end
+    if hold and string.sub(hold.z, 1, 5) ~= 'void ' then return { 'repeated', '', atText, holdAnswer(hold, 1, {}), {} } end
   end
-  if call('EXISTS', KEYS[7]) == 1 then return { 'id-used' } end
+  if call('EXISTS', holdKey) == 1 then return { 'id-used' } end
+  local lines = {}
+  for index = 8, #a do lines[index - 7] = lineOf(a[index]) end
   if not moved then
-    for first = 8, #ARGV, 9 do
-      local starts = ARGV[first + 5]
-      if starts ~= '' and (now < tonumber(starts) or now >= tonumber(ARGV[first + 6])) then return { 'clock-moved', digits(now) } end
+    for _, line in ipairs(lines) do
+      if line.starts ~= '' and (now < tonumber(line.starts) or now >= tonumber(line.ends)) then return { 'clock-moved', digits(now) } end
     end
   end
   local swept = sweepByTheWay()
 
   local accounts, refusals = {}, nil
-  for first = 8, #ARGV, 9 do
-    local amount, account = tonumber(ARGV[first + 2]), load(ARGV[first], ARGV[first + 4] == '1')
-    accounts[#accounts + 1] = account
+  for index, line in ipairs(lines) do
+    local amount, account = line.amount, load(line.rest, line.rolling)
+    accounts[index] = account
     local spent, held = used(account)
     -- Where there is no limit, what is spent and held still stays an amount.
-    local limit = effective(ARGV[first + 3], account.g) or AMOUNT_MAX
+    local limit = effective(line.limit, account.g) or AMOUNT_MAX
     if spent + held + amount > limit then
       local earliest, free = '', ''
       if account.exists then
         local holds = call('ZRANGE', OPEN, 0, ${LOOK_MAX - 1}, 'WITHSCORES')
-        for index = 1, #holds, 2 do
-          if string.find(holds[index], '\\n' .. account.rest .. '\\n', 1, true) then
-            earliest = digits(tonumber(holds[index + 1]))
+        for at = 1, #holds, 2 do
+          if string.find(holds[at], '\\n' .. account.rest .. '\\n', 1, true) then
+            earliest = digits(tonumber(holds[at + 1]))
             break
           end
         end
@@ -361,48 +405,49 @@ if operation == 'reserve' then
         end
       end
       refusals = refusals or {}
-      refusals[#refusals + 1] = { digits(#accounts - 1), digits(limit), digits(spent), digits(held), earliest, free }
+      refusals[#refusals + 1] = { digits(index - 1), digits(limit), digits(spent), digits(held), earliest, free }
     end
   end
   if refusals then return { 'refused', '', atText, refusals, statesOf(accounts), swept } end
 
-  local life, names, member, first = expires, {}, part .. '\\n', 8
+  local life, names, changed, member = expires, {}, {}, part .. '\\n'
   for index, account in ipairs(accounts) do
-    local text, limitText, ends = ARGV[first + 2], ARGV[first + 3], ARGV[first + 6]
-    local limit = effective(limitText, account.g)
+    local line, largest = lines[index], account.m
+    local ends, limit = line.ends, effective(line.limit, account.g)
     if not account.exists then account.m = limit and digits(limit) or ''
     elseif account.m ~= '' then
       if not limit then account.m = ''
       elseif limit > tonumber(account.m) then account.m = digits(limit) end
     end
-    account.l, account.p, account.e, account.z = limitText, ARGV[first + 7], ends, ARGV[first + 8]
-    account.held = account.held + tonumber(text)
+    changed[index] = account.m ~= largest or account.l ~= line.limit or account.e ~= ends or account.p ~= line.alerts or account.z ~= line.zone
+    account.l, account.p, account.e, account.z = line.limit, line.alerts, ends, line.zone
+    account.held = account.held + line.amount
     account.h = digits(account.held)
     assertSound(account)
     life = max(life, ends == '' and at + ${KEY_MS} or tonumber(ends))
-    names[index] = account.rest .. ' ' .. ARGV[first + 1] .. ' ' .. text .. ' ' .. ARGV[first + 4] .. '\\n'
+    names[index] = line.hold
     -- A hold of nothing frees nothing when it goes.
-    if text ~= '0' then member = member .. account.rest .. '\\n' end
-    first = first + 9
+    if line.amount > 0 then member = member .. account.rest .. '\\n' end
   end
   local lifeText = digits(math.min(${2 * IDLE_MS}, life - at + ${GRACE_MS}))
   -- From here on nothing can fail.
   local entry = journal('reserve', atText, blob, '', '', nil)
-  for _, account in ipairs(accounts) do
+  for index, account in ipairs(accounts) do
     local ends = account.e
     if account.exists then
-      call('HSET', account.key, 'h', account.h, 'l', account.l, 'm', account.m, 't', entry, 'p', account.p, 'e', ends, 'z', account.z)
+      if changed[index] then call('HSET', account.key, 'h', account.h, 'l', account.l, 'm', account.m, 'p', account.p, 'e', ends, 'z', account.z)
+      else call('HSET', account.key, 'h', account.h) end
       if ends == '' or expires > tonumber(ends) then call('PEXPIRE', account.key, lifeOf(ends, expires)) end
     else
-      call('HSET', account.key, 'h', account.h, 'l', account.l, 'm', account.m, 't', entry, 'p', account.p, 'e', ends, 'z', account.z, 's', '0', 'o', '0', 'g', '0', 'r', '', 'f', entry)
+      call('HSET', account.key, 'h', account.h, 'l', account.l, 'm', account.m, 'p', account.p, 'e', ends, 'z', account.z, 's', '0', 'o', '0', 'g', '0', 'r', '', 'f', entry)
       born(account, lifeOf(ends, expires))
-      account.exists = true
+      account.exists, account.f = true, entry
     end
   end
   for index, account in ipairs(accounts) do
     if account.rolling then
       local second, from = floor(at / 1000), firstSecond()
-      account.heldIn[second] = (account.heldIn[second] or 0) + tonumber(ARGV[8 + 9 * (index - 1) + 2])
+      account.heldIn[second] = (account.heldIn[second] or 0) + lines[index].amount
       account.spentIn[second] = account.spentIn[second] or 0
       call('HSET', account.key, 'H' .. digits(second), digits(account.heldIn[second]), 'S' .. digits(second), digits(account.spentIn[second]))
       -- One with a hold stays, so that a clock that was set back cannot open its second again and take the hold off that.
@@ -415,12 +460,11 @@ if operation == 'reserve' then
     end
   end
   touch(accounts)
-  call('SET', KEYS[8], part, 'PX', lifeText)
-  call('HSET', KEYS[7], 'b', blob, 'a', atText, 'x', ARGV[5], 's', '', 'q', entry, 'l', table.concat(names), 'n', member, 'k', lifeText)
-  call('PEXPIRE', KEYS[7], '${2 * IDLE_MS}')
-  call('ZADD', OPEN, ARGV[5], member)
-  call('PEXPIRE', OPEN, '${2 * IDLE_MS}')
-  saveMeta()
+  call('SET', onceKey, part, 'PX', lifeText)
+  call('HSET', holdKey, 'b', blob, 'a', atText, 'q', entry, 'l', table.concat(names), 'n', member, 'k', lifeText)
+  call('PEXPIRE', holdKey, '${2 * IDLE_MS}')
+  call('ZADD', OPEN, a[4], member)
+  reserved = true
   -- What the lines said of their accounts the caller knows.
   local states = {}
   for index, account in ipairs(accounts) do
@@ -429,80 +473,104 @@ if operation == 'reserve' then
       local spent, held = used(account)
       s, h = digits(spent), digits(held)
     end
-    states[index] = { account.g, s, h, account.o, account.r }
+    states[index] = table.concat({ account.g, s, h, account.o, account.r }, ' ')
   end
   return { 'reserved', '', atText, states, swept }
 end
 
--- KEYS: 7 reservation. ARGV: 4 id (coded), 5 which resolution, 6 how, 7 to 9 charges in tokens, nano-dollars, requests ('' as reserved)
-if operation == 'resolve' then
+-- 3 id (coded), 4 which resolution, 5 how, 6 to 8 charges in tokens, nano-dollars, requests ('' as reserved)
+local function resolve(a)
   local loadHold, holdAnswer, resolveHold = holding()
-  local hold = loadHold(ARGV[4])
+  local hold = loadHold(a[3])
   if not hold then return { 'not-found' } end
   local answer
-  if hold.s ~= '' then answer = holdAnswer(hold, 1, {})
+  if hold.z ~= '' then answer = holdAnswer(hold, 1, {})
   else
-    local charges = ARGV[7] ~= '' and { ['tokens'] = ARGV[7], ['nano-dollars'] = ARGV[8], ['requests'] = ARGV[9] } or nil
+    local charges = a[6] ~= '' and { ['tokens'] = a[6], ['nano-dollars'] = a[7], ['requests'] = a[8] } or nil
     local tooLarge
-    answer, tooLarge = resolveHold(hold, ARGV[5], charges, ARGV[6])
+    answer, tooLarge = resolveHold(hold, a[4], charges, a[5])
     if tooLarge then return { 'too-large', '', tooLarge } end
   end
   return { 'resolved', '', answer, sweepByTheWay() }
 end
 
--- KEYS: 7 account. ARGV: 4 account, 5 rolling (1), 6 amount, 7 limit, 8 end, 9 thresholds, 10 zone, 11 grant
-if operation == 'grant' then
-  local account = load(ARGV[4], ARGV[5] == '1')
-  local granted = tonumber(account.g) + tonumber(ARGV[6])
+-- 3 account, 4 rolling (1), 5 amount, 6 limit, 7 end, 8 thresholds, 9 zone, 10 grant
+local function grant(a)
+  local account = load(a[3], a[4] == '1')
+  local granted = tonumber(account.g) + tonumber(a[5])
   if granted > AMOUNT_MAX then return { 'too-much' } end
   account.g = digits(granted)
-  local entry = journal('grant', atText, ARGV[11], '', '', nil)
+  local entry = journal('grant', atText, a[10], '', '', nil)
   if account.exists then
-    call('HSET', account.key, 'g', account.g, 't', entry)
+    call('HSET', account.key, 'g', account.g)
     if account.e == '' then call('PEXPIRE', account.key, IDLE) end
   else
-    account.l, account.e, account.p, account.z = ARGV[7], ARGV[8], ARGV[9], ARGV[10]
+    account.l, account.e, account.p, account.z = a[6], a[7], a[8], a[9]
     local largest = effective(account.l, account.g)
-    call('HSET', account.key, 'g', account.g, 't', entry, 's', '0', 'h', '0', 'o', '0', 'l', account.l, 'm', largest and digits(largest) or '', 'r', '', 'p', account.p, 'e', account.e, 'z', account.z, 'f', entry)
+    account.m, account.f = largest and digits(largest) or '', entry
+    call('HSET', account.key, 'g', account.g, 's', '0', 'h', '0', 'o', '0', 'l', account.l, 'm', account.m, 'r', '', 'p', account.p, 'e', account.e, 'z', account.z, 'f', entry)
     born(account, lifeOf(account.e, at))
     account.exists = true
   end
   touch({ account })
-  saveMeta()
   return { 'granted', '', stateOf(account) }
 end
 
--- ARGV: 4 how many at most
-if operation == 'expire' then
+-- 3 how many at most
+local function expire(a)
   local _, _, _, sweep = holding()
-  return { 'expired', '', sweep(tonumber(ARGV[4])) }
+  return { 'expired', '', sweep(tonumber(a[3])) }
 end
 
--- Accounts as they stand. ARGV: from 4 on an account and whether it is rolling (1)
-if operation == 'accounts' then
-  local states = {}
-  for first = 4, #ARGV, 2 do
-    local account = load(ARGV[first], ARGV[first + 1] == '1')
-    if account.exists then states[#states + 1] = stateOf(account) end
+-- Accounts as they stand. From 3 on an account and whether it is rolling (1)
+local function states(a)
+  local found = {}
+  for first = 3, #a, 2 do
+    local account = load(a[first], a[first + 1] == '1')
+    if account.exists then found[#found + 1] = stateOf(account) end
   end
-  return { 'accounts', '', states }
+  return { 'accounts', '', found }
 end
 
--- Balances and open holds of one moment, for the audit. ARGV: 4 how many accounts at most, 5 how many holds
-if operation == 'snapshot' then
+-- Balances and open holds of one moment, for the audit. 3 how many accounts at most, 4 how many holds
+local function snapshot(a)
   local accounts, holds = {}, {}
-  for _, rest in ipairs(call('ZREVRANGE', TOUCHED, 0, tonumber(ARGV[4]) - 1)) do
+  for _, rest in ipairs(call('ZREVRANGE', TOUCHED, 0, tonumber(a[3]) - 1)) do
     local list = call('HMGET', prefix .. 'a:' .. rest, 's', 'h', 'o', 'g', 'm', 'f')
     if list[6] then accounts[#accounts + 1] = { rest, unpack(list) } end
   end
-  for _, member in ipairs(call('ZRANGE', OPEN, 0, tonumber(ARGV[5]) - 1)) do
+  for _, member in ipairs(call('ZRANGE', OPEN, 0, tonumber(a[4]) - 1)) do
     local part = string.match(member, '^[^\\n]+')
-    local list = call('HMGET', prefix .. 'r:' .. part, 's', 'q', 'l')
-    holds[#holds + 1] = { part, list[1] or '?', list[2] or '0', list[3] or '' }
+    local list = call('HMGET', prefix .. 'r:' .. part, 'q', 'l', 'z')
+    holds[#holds + 1] = { part, list[1] and (list[3] or '') or '?', list[1] or '0', list[2] or '' }
   end
   return { 'snapshot', digits(now), digits(seq), digits(count), digits(call('ZCARD', TOUCHED)), digits(call('ZCARD', OPEN)), accounts, holds }
 end
-return redis.error_reply('Broken rule: there is no operation ' .. operation)
+
+local function perform(a)
+  local operation = a[1]
+  atText = a[2]
+  at = tonumber(atText)
+  if operation == 'reserve' then return reserve(a) end
+  if operation == 'resolve' then return resolve(a) end
+  if operation == 'grant' then return grant(a) end
+  if operation == 'expire' then return expire(a) end
+  if operation == 'accounts' then return states(a) end
+  if operation == 'snapshot' then return snapshot(a) end
+  error('Broken rule: there is no operation ' .. operation)
+end
+
+local answers, first = {}, 2
+while first <= #ARGV do
+  local last = first + tonumber(ARGV[first])
+  local done, answer = pcall(perform, { unpack(ARGV, first + 1, last) })
+  -- Redis tells its own errors in a table.
+  if not done then answer, loaded = { 'failed', type(answer) == 'table' and answer.err or answer }, {} end
+  answers[#answers + 1] = answer
+  first = last + 1
+end
+if seqText then saveMeta() end
+return answers
 `;
 
 export const ledgerScriptSha = createHash('sha1').update(ledgerScript).digest('hex');

@@ -18,6 +18,7 @@ import {
 import type {
   AccountState,
   GrantAsk,
+  LedgerLine,
   LedgerStore,
   ReserveAnswer,
   ReserveAsk,
@@ -99,15 +100,15 @@ function storeOver(connection: Connection): RedisStore {
       if (!known.ok) return known;
     }
     const keys = tenantKeys(ask.book, ask.tenant);
-    const answer = await connection.script(
-      [
-        ...keys.base,
+    const answer = await connection.run({
+      tenant: keys,
+      keys: [
         reservationRedisKey(keys, ask.id),
         idempotencyRedisKey(keys, ask.key),
         ...ask.lines.map((line) => accountRedisKey(keys, restOfKey(line.key))),
       ],
-      reserveArguments(ask, keys.prefix),
-    );
+      args: reserveArguments(ask),
+    });
     return answer.ok ? readReserve(answer.value, ask) : answer;
   }
 
@@ -141,10 +142,11 @@ function storeOver(connection: Connection): RedisStore {
     const telling = tenants.pending(ask);
     if (telling !== null) await telling;
     const keys = tenantKeys(ask.book, ask.tenant);
-    const answer = await connection.script(
-      [...keys.base, reservationRedisKey(keys, ask.id)],
-      resolveArguments(ask, keys.prefix),
-    );
+    const answer = await connection.run({
+      tenant: keys,
+      keys: [reservationRedisKey(keys, ask.id)],
+      args: resolveArguments(ask),
+    });
     if (!answer.ok) return answer;
     const [outcome, , hold, more] = answer.value;
     if (outcome === 'not-found') return noSuchReservation(ask.id);
@@ -163,11 +165,11 @@ function storeOver(connection: Connection): RedisStore {
     }
     const keys = tenantKeys(ask.account.book, ask.account.tenant);
     const rest = restOfKey(ask.key);
-    const answer = await connection.script(
-      [...keys.base, accountRedisKey(keys, rest)],
-      [
+    const answer = await connection.run({
+      tenant: keys,
+      keys: [accountRedisKey(keys, rest)],
+      args: [
         'grant',
-        keys.prefix,
         whole(ask.atMs),
         rest,
         ask.account.window === 'minute' ? '1' : '0',
@@ -178,7 +180,7 @@ function storeOver(connection: Connection): RedisStore {
         ask.timeZone,
         packGrant(ask, restOfKey),
       ],
-    );
+    });
     if (!answer.ok) return answer;
     if (answer.value[0] === 'too-much') return refusedGrant();
     return ok(readState(answer.value[2], ask.account));
@@ -202,7 +204,12 @@ function storeOver(connection: Connection): RedisStore {
     const resolved = await Promise.all(
       [...due.value].map(async ([tenant, count]): Promise<Result<readonly ResolveAnswer[]>> => {
         const keys = tenantKeys(book, tenant);
-        const answer = await connection.script(keys.base, ['expire', keys.prefix, whole(atMs), String(count)]);
+        const answer = await connection.run({
+          tenant: keys,
+          keys: [],
+          args: ['expire', whole(atMs), String(count)],
+          alone: true,
+        });
         if (!answer.ok) return answer;
         return ok(listOf(answer.value[2]).map((hold) => answerOf(readHold(hold, { book, tenant }))));
       }),
@@ -249,34 +256,30 @@ function tooLarge(reply: Reply | undefined, ask: ResolveAsk): Result<never> {
   return refusal;
 }
 
-function reserveArguments(ask: ReserveAsk, prefix: string): string[] {
+function reserveArguments(ask: ReserveAsk): string[] {
   return [
     'reserve',
-    prefix,
     whole(ask.atMs),
     ask.clockMoved ? '1' : '0',
     whole(ask.expiresAtMs),
     partOf(ask.id),
+    partOf(ask.key),
     packAsk(ask, restOfKey),
-    ...ask.lines.flatMap((line) => [
-      restOfKey(line.key),
-      line.account.unit,
-      amount(line.amount),
-      line.limit === null ? '' : amount(line.limit),
-      line.account.window === 'minute' ? '1' : '0',
-      optional(line.startsAtMs),
-      optional(line.endsAtMs),
-      line.alertsPercent.join(),
-      line.timeZone,
-    ]),
+    ...ask.lines.map(lineText),
   ];
 }
 
-function resolveArguments(ask: ResolveAsk, prefix: string): string[] {
+/** In the order in which the script takes it apart. Only the zone may hold a space. */
+function lineText({ key, account, limit, startsAtMs, endsAtMs, alertsPercent, timeZone, ...line }: LedgerLine): string {
+  const rolling = account.window === 'minute' ? '1' : '0';
+  const terms = `${limit === null ? '' : amount(limit)} ${optional(startsAtMs)} ${optional(endsAtMs)} ${alertsPercent.join()} ${timeZone}`;
+  return `${restOfKey(key)} ${account.unit} ${amount(line.amount)} ${rolling} ${terms}`;
+}
+
+function resolveArguments(ask: ResolveAsk): string[] {
   const charge = ask.charge;
   return [
     'resolve',
-    prefix,
     whole(ask.atMs),
     partOf(ask.id),
     ask.operation,

@@ -171,6 +171,9 @@ describe('what Redis forgets', () => {
 });
 
 describe('scripts', () => {
+  const callsOf = async (command: string): Promise<number> =>
+    Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(await server.client.info('commandstats'))?.[1] ?? 0);
+
   test('flushed in the middle of many calls: each is done once', async () => {
     const store = await open();
     const asks = Array.from({ length: 300 }, () => reserveOf([{ amount: 1, limit: 250 }]));
@@ -186,6 +189,37 @@ describe('scripts', () => {
     await flushing;
     expect(answers.filter((outcome) => outcome === 'reserved')).toHaveLength(250);
     expect(value(await store.audit(0))).toMatchObject({ sound: true, entries: 250 });
+  });
+
+  test('operations of one turn share a call of the script, and one that fails leaves the others as they are', async () => {
+    const store = await open();
+    const lineAsk = (name: string, amount: number): LineAsk => ({ name, amount, limit: 1_000 });
+    for (const name of ['ada', 'grace']) value(await store.reserve(reserveOf([lineAsk(name, 5)])));
+    const [ada = ''] = await server.client.keys('*:a:user:ada:*');
+    await server.client.hset(ada, 'h', '-30');
+    const before = await callsOf('evalsha');
+    const asks = ['grace', 'ada', 'ada', 'grace', 'ada'].map((name, index) =>
+      reserveOf([lineAsk(name, 1 + 20 * index)]),
+    );
+    const answers = await Promise.allSettled(asks.map((ask) => store.reserve(ask)));
+    expect((await callsOf('evalsha')) - before).toBe(1);
+    expect(answers.map(({ status }) => status)).toEqual(
+      asks.map((ask) => (ask === asks[1] ? 'rejected' : 'fulfilled')),
+    );
+    expect(String((answers[1] as PromiseRejectedResult).reason)).toMatch(
+      /Broken rule: spent 0 and held -9 of user:ada/,
+    );
+    // What failed was not added to what came after it.
+    expect(await server.client.hget(ada, 'h')).toBe(String(-30 + 41 + 81));
+    expect(value(await store.entries({ book: 'simulated', limit: 50 }))).toHaveLength(2 + 4);
+    await server.client.hset(ada, 'h', String(5 + 41 + 81));
+    expect(value(await store.audit(0)).faults).toEqual([]);
+    // Not more than some at once, so that Redis has time for others.
+    const many = await callsOf('evalsha');
+    await Promise.all(
+      Array.from({ length: 100 }, async () => value(await store.reserve(reserveOf([{ limit: null }])))),
+    );
+    expect((await callsOf('evalsha')) - many).toBe(4);
   });
 
   test('calls of one turn go in one packet', async () => {
