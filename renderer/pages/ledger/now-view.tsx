@@ -15,6 +15,7 @@ import { RefusalCard } from './refusal-card.tsx';
 import { StormPanel } from './storm-panel.tsx';
 import { TankList } from './tank-list.tsx';
 import { conservationText, isUntouched, tankGroups } from './tank-model.ts';
+import { useFoundAccounts } from './use-found-accounts.ts';
 import { journalFilter } from './use-journal.ts';
 
 export interface NowViewProps {
@@ -25,7 +26,8 @@ export interface NowViewProps {
 type Pick = { readonly what: 'balance' | 'row'; readonly key: string };
 
 export function NowView({ ledger, onGrant }: NowViewProps) {
-  const { balances } = ledger;
+  const [search, setSearch] = useState('');
+  const { balances, isAsking } = useFoundAccounts(ledger.balances, search);
   const [pick, setPick] = useState<Pick | null>(null);
   const holds = useHoldRows(ledger);
   const pickBalance = useCallback((key: string) => setPick({ what: 'balance', key }), []);
@@ -45,6 +47,9 @@ export function NowView({ ledger, onGrant }: NowViewProps) {
             <TankList
               balances={balances}
               isKnown={ledger.loaded}
+              search={search}
+              isAsking={isAsking}
+              onSearch={setSearch}
               picked={pick?.what === 'balance' ? pick.key : null}
               onPick={pickBalance}
               onGrant={onGrant}
@@ -64,14 +69,14 @@ export function NowView({ ledger, onGrant }: NowViewProps) {
                 onPick={pickRow}
               />
             )}
-            <AlertList balances={balances} alerts={ledger.alerts} onPick={pickBalance} />
+            <AlertList balances={ledger.balances} alerts={ledger.alerts} onPick={pickBalance} />
           </div>
         </div>
         <div className="flex-none border-t">
           <StormPanel />
         </div>
       </div>
-      <PickPane ledger={ledger} pick={pick} rows={holds.rows} onPick={setPick} onGrant={onGrant} />
+      <PickPane ledger={ledger} balances={balances} pick={pick} rows={holds.rows} onPick={setPick} onGrant={onGrant} />
     </div>
   );
 }
@@ -119,14 +124,16 @@ function NewestRefusal({ ledger, onPick }: { ledger: LedgerSlice; onPick: (key: 
 
 interface PickPaneProps {
   readonly ledger: LedgerSlice;
+  /** With those that were found. */
+  readonly balances: ReadonlyMap<string, Balance>;
   readonly pick: Pick | null;
   readonly rows: ReturnType<typeof useHoldRows>['rows'];
   readonly onPick: (pick: Pick | null) => void;
   readonly onGrant: (balance: Balance) => void;
 }
 
-function PickPane({ ledger, pick, rows, onPick, onGrant }: PickPaneProps) {
-  const { balances, reservations, refusals } = ledger;
+function PickPane({ ledger, balances, pick, rows, onPick, onGrant }: PickPaneProps) {
+  const { reservations, refusals } = ledger;
   if (pick === null) return null;
   const keys =
     pick.what === 'row'

@@ -7,6 +7,7 @@ import { EmptyState } from '../../components/empty-state.tsx';
 import { count } from '../../format/numbers.ts';
 import { steadyGroups } from './steady.ts';
 import { Tank, TankLine } from './tank.tsx';
+import { VIEW_FULL } from './use-found-accounts.ts';
 import { tankGroups } from './tank-model.ts';
 import type { TankGroup } from './tank-model.ts';
 
@@ -14,6 +15,10 @@ export interface TankListProps {
   readonly balances: ReadonlyMap<string, Balance>;
   /** The ledger has answered; without it no budget is no answer. */
   readonly isKnown: boolean;
+  readonly search: string;
+  /** The ledger looks for accounts that are not here. */
+  readonly isAsking: boolean;
+  readonly onSearch: (search: string) => void;
   readonly picked: string | null;
   readonly onPick: (key: string) => void;
   readonly onGrant: (balance: Balance) => void;
@@ -21,13 +26,10 @@ export interface TankListProps {
 
 /** More than so many stand as lines. */
 export const TANKS_MAX = 6;
-/** A view carries about so many. */
-const VIEW_FULL = 500;
 const LINE_HEIGHT = 44;
 const GROUP_HEIGHT = 28;
 
-export function TankList({ balances, isKnown, picked, onPick, onGrant }: TankListProps) {
-  const [search, setSearch] = useState('');
+export function TankList({ balances, isKnown, search, isAsking, onSearch, picked, onPick, onGrant }: TankListProps) {
   const [held, setHeld] = useState<readonly TankGroup[] | null>(null);
   const groups = useMemo(() => steadyGroups(tankGroups(balances.values(), search), held), [balances, search, held]);
   const found = groups.reduce((sum, group) => sum + group.balances.length, 0);
@@ -38,9 +40,9 @@ export function TankList({ balances, isKnown, picked, onPick, onGrant }: TankLis
       onPointerEnter={() => setHeld(groups)}
       onPointerLeave={() => setHeld(null)}
     >
-      {many ? <SearchLine search={search} found={found} of={balances.size} onSearch={setSearch} /> : null}
+      {many ? <SearchLine search={search} found={found} of={balances.size} onSearch={onSearch} /> : null}
       {found === 0 ? (
-        <EmptyState {...emptyWords(isKnown, balances.size)} />
+        <EmptyState {...emptyWords(isKnown, balances.size, isAsking)} />
       ) : many ? (
         <Lines groups={groups} picked={picked} onPick={onPick} />
       ) : (
@@ -62,8 +64,9 @@ export function TankList({ balances, isKnown, picked, onPick, onGrant }: TankLis
   );
 }
 
-function emptyWords(isKnown: boolean, budgets: number): { readonly title: string; readonly text: string } {
+function emptyWords(isKnown: boolean, budgets: number, isAsking: boolean): { title: string; text: string } {
   if (!isKnown) return { title: 'Budgets are not known', text: 'The ledger has not answered yet.' };
+  if (isAsking) return { title: 'None of these', text: 'The ledger looks through the older accounts.' };
   return budgets === 0
     ? { title: 'No budget yet', text: 'Give a user or a tenant a plan with a budget, and it stands here.' }
     : { title: 'Nothing matches.', text: 'Change the search.' };
@@ -101,7 +104,7 @@ function SearchLine({ search, found, of, onSearch }: SearchLineProps) {
       <span className="flex-1" />
       <span className="lab flex-none">
         {found === of ? `${count(of)} accounts` : `${count(found)} of ${count(of)} accounts`}, touched last first
-        {of >= VIEW_FULL ? '; older ones are in the export' : ''}
+        {of >= VIEW_FULL ? '; a search finds older ones' : ''}
       </span>
     </div>
   );

@@ -255,6 +255,56 @@ test('300 accounts are lines under their tenants, found by word', async () => {
   expect(tank(/^user user-299: 299 spent/)).toBeTruthy();
 });
 
+test('a full view: a search asks the ledger for accounts further back, shows and opens them', async () => {
+  const of = (from: number, length: number) =>
+    Array.from({ length }, (_, index) => makeBalance({ name: `user-${from + index}` }, { spent: from + index }));
+  const view = makeGoldenView({ balances: of(1_000, 500), reservations: [], refusals: [] });
+  const app = await ledger(view, {
+    'ledger.get': (params) => {
+      const { search } = params as { search?: string };
+      if (search === undefined) return ok(view);
+      // As told later than what the screen holds of user-1001: the screen's own stays.
+      if (search === 'older') return ok({ ...view, balances: [makeBalance({ name: 'older' }, { spent: 3 })] });
+      return ok({ ...view, balances: search === 'user-10' ? [...of(10, 2), makeBalance({ name: 'user-1001' })] : [] });
+    },
+  });
+  expect(await screen.findByText('500 accounts, touched last first; a search finds older ones')).toBeTruthy();
+  const field = screen.getByLabelText(/^Search accounts/);
+  const searches = () => askedOf(app, 'ledger.get').flatMap((one) => (one as { search?: string }).search ?? []);
+  fireEvent.change(field, { target: { value: 'user' } });
+  fireEvent.change(field, { target: { value: ' user-10 ' } });
+  fireEvent.change(field, { target: { value: 'user-10' } });
+  // user-1000 to user-1099, and user-10 from further back.
+  expect(await screen.findByText(/^101 of 502 accounts/)).toBeTruthy();
+  expect(searches()).toEqual(['user-10']);
+  // Its own line stays while the answer is on its way, and what is found can be opened.
+  fireEvent.change(field, { target: { value: 'user-1001' } });
+  expect(await screen.findByText(/^1 of 500 accounts/)).toBeTruthy();
+  expect(tank(/^user user-1001: 1,001 spent/)).toBeTruthy();
+  await waitFor(() => expect(searches()).toEqual(['user-10', 'user-1001']));
+  fireEvent.change(field, { target: { value: 'older' } });
+  expect(await screen.findByText('The ledger looks through the older accounts.')).toBeTruthy();
+  expect(await screen.findByText(/^1 of 501 accounts/)).toBeTruthy();
+  fireEvent.click(within(budgets()).getByRole('button', { name: /older/ }));
+  expect(await screen.findByRole('complementary', { name: /older/ })).toBeTruthy();
+  fireEvent.change(field, { target: { value: 'nobody' } });
+  expect(await screen.findByText('Nothing matches.')).toBeTruthy();
+});
+
+test('a view that is not full has all accounts: a search asks for nothing', async () => {
+  const many = Array.from({ length: 30 }, (_, index) => makeBalance({ name: `user-${index}` }, { spent: index }));
+  const app = await ledger(makeGoldenView({ balances: many, reservations: [], refusals: [] }));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    fireEvent.change(screen.getByLabelText(/^Search accounts/), { target: { value: 'user-29' } });
+    vi.advanceTimersByTime(5_000);
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(screen.getByText(/^1 of 30 accounts/)).toBeTruthy();
+  expect(askedOf(app, 'ledger.get').filter((one) => 'search' in (one as object))).toEqual([]);
+});
+
 test('before the first call: what a budget is and the next steps', async () => {
   const app = await ledger(makeGoldenView({ balances: [makeBalance()], reservations: [], refusals: [] }), {
     'storm.start': () => denied('busy', 'A storm is running.', { next: 'Wait for its end.' }),
