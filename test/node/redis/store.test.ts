@@ -131,6 +131,27 @@ describe('what Redis forgets', () => {
     expect(value(await store.resolve(voidOf(again))).accounts).toMatchObject([{ spent: 0, held: 0 }]);
   });
 
+  test('an account that is opened anew in the call that resolves a hold of the ended one is charged its own only', async () => {
+    const store = await open();
+    const old = reserveOf([{ window: 'day', amount: 10 }]);
+    value(await store.reserve(old));
+    await server.client.del((await server.client.keys('*:a:user:ada:day:*'))[0] ?? '');
+    const again = reserveOf([{ window: 'day', amount: 3 }]);
+    const [, ended, charged] = await Promise.all([
+      store.reserve(again),
+      store.resolve(settleOf(old, 7)),
+      store.resolve(settleOf(again, 2)),
+    ]);
+    expect(value(ended).accounts).toEqual([]);
+    expect(value(charged).accounts).toMatchObject([{ spent: 2, held: 0 }]);
+    expect(
+      await store.accounts({ book: 'simulated', keys: [again.lines[0]?.key ?? ''], atMs: START_MS }),
+    ).toMatchObject({
+      value: [{ spent: 2, held: 0 }],
+    });
+    expect(value(await store.audit(0)).faults).toEqual([]);
+  });
+
   test('accounts that have ended leave the lists when others come', async () => {
     const store = await open();
     for (let index = 0; index < 20; index += 1) value(await store.reserve(reserveOf([{ name: `old-${index}` }])));
