@@ -2,7 +2,7 @@
 import type { AgentNode, AgentRunView, GatewayCall } from '../../contract/agents.ts';
 import { milliseconds } from '../../contract/units.ts';
 import { type NodeState, createBudgetTree } from '../budget-tree/tree.ts';
-import type { RestartState } from './run.ts';
+import type { RestartState } from './run-ports.ts';
 
 /** restart null = it was too large to be kept: then whatever is held counts as used. */
 export function interruptedView(view: AgentRunView, restart: Pick<RestartState, 'tree'> | null): AgentRunView {
@@ -27,12 +27,30 @@ export function interruptedView(view: AgentRunView, restart: Pick<RestartState, 
 }
 
 /** What waited for a person was never made; what ran may have been, so it does not say that it was not. */
-function cutOff(call: GatewayCall, nowMs: number): GatewayCall {
-  const outcome = call.outcome === 'waiting-approval' ? 'not-run' : 'failed';
-  return { ...call, outcome, code: 'cancelled', resultHead: CUT_OFF, endedMs: milliseconds(nowMs) };
+export function cutOff(call: GatewayCall, nowMs: number): GatewayCall {
+  const wasMade = call.outcome !== 'waiting-approval';
+  return {
+    ...call,
+    outcome: wasMade ? 'failed' : 'not-run',
+    code: 'cancelled',
+    resultHead: wasMade ? MAY_BE_DONE : NOT_RUN,
+    endedMs: milliseconds(nowMs),
+  };
 }
 
-const CUT_OFF = 'the console ended while this was under way';
+/** By tool, what counts against its limit when a run goes on: calls that have ended, and those that may have been made. */
+export function callsBefore(
+  ended: ReadonlyMap<string, number>,
+  calls: Iterable<GatewayCall>,
+): (readonly [string, number])[] {
+  const counts = new Map(ended);
+  for (const { tool, outcome } of calls) if (outcome === 'running') counts.set(tool, (counts.get(tool) ?? 0) + 1);
+  return [...counts];
+}
+
+/** What a model is told of a call that had no result when the console ended; its own words for one that may have had an effect. */
+export const NOT_RUN = 'not run: the console ended while this was under way';
+export const MAY_BE_DONE = 'no result: the console ended while this was under way; it may have been done';
 
 function ended(node: AgentNode, before: NodeState | undefined, after: NodeState | undefined, nowMs: number): AgentNode {
   if (node.state === 'ended') return node;

@@ -22,6 +22,7 @@ import { type Tool, textOf, withRule } from '../gateway/tool.ts';
 import { createGuards } from '../guards/guards.ts';
 import { must } from '../must.ts';
 import { delegateTool, readDelegation } from './delegate.ts';
+import { MAY_BE_DONE, NOT_RUN, callsBefore, cutOff } from './interrupted.ts';
 import type { AgentModel } from './model.ts';
 import { closingPrompt, systemPrompt, unreadablePrompt } from './prompts.ts';
 import type { AboutRun, AgentRunPorts, AgentState, RestartState, RunningAgents } from './run-ports.ts';
@@ -32,7 +33,6 @@ export type { AboutRun, AgentRunPorts, RestartState, RunChange, RunningAgents } 
 export { CALLS_KEPT_MAX } from './run-record.ts';
 export { type RunSettings, settingsOf } from './run-settings.ts';
 
-const INTERRUPTED = 'not run: the console ended while this was under way';
 /** In place of a tool's name where there is none to be read. */
 const UNREADABLE_CALL = 'a call that could not be read';
 const TURN_TEXT_MAX = 4_000;
@@ -79,7 +79,7 @@ export function startAgentRun(id: AgentRunId, task: AgentTask, ports: AgentRunPo
       outputTokensMax: limits.outputBytes === null ? 0 : ports.tokensOf('', limits.outputBytes),
       chargeResults: limits.tokensMean === 'context',
       cache: task.cacheFetches,
-      callsByTool: [...record.callsByTool],
+      callsByTool: callsBefore(record.callsByTool, record.calls.values()),
       approvalAboveNanoDollars: task.approvalAboveNanoDollars,
     },
   );
@@ -348,8 +348,7 @@ export function startAgentRun(id: AgentRunId, task: AgentTask, ports: AgentRunPo
     const root = agents.get(rootId);
     must(root !== undefined, 'a run that goes on has its root');
     for (const call of [...record.calls.values()]) {
-      if (call.endedMs !== null) continue;
-      record.call({ ...call, outcome: 'not-run', code: 'cancelled', resultHead: INTERRUPTED, endedMs: now() });
+      if (call.endedMs === null) record.call(cutOff(call, now()));
     }
     const asked = root.transcript.findLastIndex((entry) => entry.role === 'assistant');
     const last = root.transcript[asked];
@@ -358,7 +357,9 @@ export function startAgentRun(id: AgentRunId, task: AgentTask, ports: AgentRunPo
     );
     for (const ask of last?.role === 'assistant' ? last.toolCalls : []) {
       if (answered.has(ask.id)) continue;
-      root.transcript.push({ role: 'tool', content: INTERRUPTED, toolCallId: ask.id, toolName: ask.name, ran: false });
+      const outcome = record.calls.get(ask.id)?.outcome ?? 'not-run';
+      const content = outcome === 'not-run' || outcome === 'refused' ? NOT_RUN : MAY_BE_DONE;
+      root.transcript.push({ role: 'tool', content, toolCallId: ask.id, toolName: ask.name, ran: false });
     }
     ports.onChange({ kind: 'nodes' });
     const outcome = await rounds(root, null, root.modelTurns + 1);

@@ -102,3 +102,38 @@ test('what it had started before is said to be open, and guards remember', async
   expect(starter.ran).toHaveLength(3);
   expect(view.leases.map(({ state }) => state)).toEqual(['open', 'open', 'released']);
 });
+
+test('a call that ran when it was cut off is told as one that may have been done; what came after it was not run', async () => {
+  const time = virtualTime();
+  const stored: RestartState[] = [];
+  const options: RunOptions = {
+    time,
+    limits: { fanOut: 2 },
+    model: script(({ transcript }) => {
+      const turns = transcript.filter(({ role }) => role === 'assistant').length;
+      return turns > 1 ? 'done' : (turns === 1 ? [4] : [1, 2, 3]).map((n) => call('start', { n }));
+    }),
+    tools: [tool('start', async () => time.sleep(50).then(() => 'started'), { callsMax: 2 })],
+  };
+  await runAgents({
+    ...options,
+    watch: (_change, run) => {
+      const running = run.view().calls.filter(({ outcome }) => outcome === 'running');
+      if (running.length < 2 || stored.length > 0) return;
+      stored.push(JSON.parse(JSON.stringify(run.restart())) as RestartState);
+      run.cancel(null);
+    },
+  });
+  const [restored] = stored;
+  if (restored === undefined) throw new Error('it was cut off');
+  const { view, run } = await runAgents({ ...options, restored });
+  expect(view.calls.map(({ index, outcome, code }) => [index, outcome, code]).sort()).toEqual([
+    [0, 'failed', 'cancelled'],
+    [0, 'refused', 'tool-limit'],
+    [1, 'failed', 'cancelled'],
+    [2, 'not-run', 'fan-out'],
+  ]);
+  expect(view.run).toMatchObject({ reason: 'done', totals: { toolCalls: 2, refused: 2 } });
+  const told = run.transcript('agent')?.flatMap((entry) => (entry.role === 'tool' ? [entry.content] : []));
+  expect(told?.map((text) => text.includes('it may have been done'))).toEqual([true, true, false, false]);
+});
