@@ -101,6 +101,8 @@ describe('the database holds the law too', () => {
       follows: 2,
     });
     expect(() => database.exec(sameAsEntry2('once more'))).toThrow(/UNIQUE.*ledger_one_key/);
+    // Of entry 1's key something was sent: the void of another one does not free it.
+    expect(() => database.exec(sameReservation(`'another', key`, 2))).toThrow(/only after a void/);
   });
 
   test.each(breaches)('%s is refused', async (_name, sql, message) => {

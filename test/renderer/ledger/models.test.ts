@@ -11,6 +11,7 @@ import { readGrant } from '../../../renderer/pages/ledger/grant-dialog.tsx';
 import { auditText, auditTitle } from '../../../renderer/pages/ledger/audit-button.tsx';
 import { refusedWho } from '../../../renderer/pages/ledger/refusal-card.tsx';
 import { steadyGroups } from '../../../renderer/pages/ledger/steady.ts';
+import { withFound } from '../../../renderer/pages/ledger/use-found-accounts.ts';
 import { conservationText, leftText, tankGroups, tankModel } from '../../../renderer/pages/ledger/tank-model.ts';
 import { askOf } from '../../../renderer/pages/ledger/use-journal.ts';
 import { rowCounter } from '../../../renderer/stores/export-run.ts';
@@ -116,6 +117,15 @@ describe('groups', () => {
   test('are found by words, in any order and case', () => {
     expect(names(tankGroups(recent, 'DAY a  old'))).toEqual([['a', 'old']]);
     expect(tankGroups(recent, 'nobody')).toEqual([]);
+  });
+
+  test('have what a search found before what is here, which is younger and stays in its order', () => {
+    const here = new Map(recent.map((one) => [one.key, one]));
+    const [far, further] = ['far', 'further'].map((name) => makeBalance({ name }));
+    if (far === undefined || further === undefined || recent[2] === undefined) throw new Error('three');
+    const all = withFound(here, [far, { ...recent[2], spent: 9 }, further]);
+    expect([...all.values()]).toEqual([further, far, ...recent]);
+    expect(withFound(here, [recent[2]])).toBe(here);
   });
 
   test('keep their places while the pointer is over them', () => {
