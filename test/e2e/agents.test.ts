@@ -236,6 +236,20 @@ test('a budget that is used up is raised once, and then it is the end', async ()
   await node(page, /^agent, calls used up/).waitFor();
 });
 
+test('eight runs at once and no more: the form says so itself', async () => {
+  const { host, screen } = await started({});
+  const task: AgentTaskInput = { prompt: 'Where is order 1042?', model: 'script:status-asker', tools: ['carrier'] };
+  for (let run = 0; run < 8; run += 1) await screen.ask('agent.start', { ...task, approvalAboveNanoDollars: 0 });
+  const page = await spillway.open(`${host.link}#agents/new`);
+  const form = await fromReady(page, 'Work that is done');
+  await form.getByRole('button', { name: 'Start' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New agent run' });
+  await dialog.getByRole('alert').getByText('8 agent runs are under way. Wait for one to end, or stop one.').waitFor();
+  await page.keyboard.press('Escape');
+  await question(page).getByText('7 more wait').waitFor();
+  expect((await screen.ask('agent.list', {})).runs).toHaveLength(8);
+});
+
 /** Presses, and waits until nobody waits for that answer any more. */
 async function answered(page: Page, screen: Screen, name: string): Promise<void> {
   const id = await nextQuestion(screen);

@@ -3,6 +3,7 @@ import { Plus, RotateCcw, Square } from 'lucide-react';
 import { useCallback, useEffect, useState } from 'react';
 import type { AgentRun, AgentTaskInput } from '../../../shared/contract/agents.ts';
 import { DEFAULT_LIMITS } from '../../../shared/contract/agents.ts';
+import type { Denial } from '../../../shared/contract/denials.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Tabs, TabPanel } from '../../components/tabs.tsx';
@@ -44,20 +45,26 @@ export function AgentsPage() {
     if (connected) void loadBombs(client);
   }, [client, connected]);
   const [form, setForm] = useState<{ readonly task: AgentTaskInput | null } | null>(null);
+  const [refusal, setRefusal] = useState<Denial | null>(null);
   const [busy, setBusy] = useState(false);
   const act = useCallback((work: Promise<unknown>): void => {
     setBusy(true);
     void work.finally(() => setBusy(false));
   }, []);
+  const isFormOpen = form !== null || route === 'new';
   const start = useCallback(
     (task: AgentTaskInput): void => {
+      setRefusal(null);
       act(
-        startAgentRun(client, task).then((done) => {
-          if (done) setForm(null);
+        startAgentRun(client, task).then((denial) => {
+          if (denial === null) setForm(null);
+          // A notice would stand behind the form.
+          else if (isFormOpen) setRefusal(denial);
+          else client.raiseNotice({ level: 'error', text: denial.message, next: denial.next ?? null });
         }),
       );
     },
-    [act, client],
+    [act, client, isFormOpen],
   );
   const stop = useCallback(
     (nodeId: string | null): void => {
@@ -125,12 +132,14 @@ export function AgentsPage() {
         </TabPanel>
       </Tabs>
       <StartDialog
-        open={form !== null || route === 'new'}
+        open={isFormOpen}
         task={form?.task ?? null}
+        refusal={refusal}
         busy={busy}
         onStart={start}
         onClose={() => {
           setForm(null);
+          setRefusal(null);
           if (route === 'new') go('agents');
         }}
       />

@@ -1,17 +1,17 @@
 /** What a person does with agent runs. A refusal becomes a notice, with its next step. */
 import type { AgentRun, AgentRunId, AgentTaskInput } from '../../../shared/contract/agents.ts';
-import type { Result } from '../../../shared/contract/denials.ts';
+import type { Denial, Result } from '../../../shared/contract/denials.ts';
 import type { ExportOptions } from '../../../shared/contract/experiments.ts';
 import type { EngineClient } from '../../stores/engine-store.ts';
 import { saveOpened } from '../../stores/export-run.ts';
 import { go } from '../../stores/screen-store.ts';
 
-/** Answers whether it was started; then its page is shown. */
-export async function startAgentRun(client: EngineClient, task: AgentTaskInput): Promise<boolean> {
+/** null: it was started, and its page is shown. Else why it was not, for whoever asked to tell. */
+export async function startAgentRun(client: EngineClient, task: AgentTaskInput): Promise<Denial | null> {
   const answer = await client.request('agent.start', task);
-  if (!told(client, answer)) return false;
+  if (!answer.ok) return answer.denial;
   go('agents', answer.value.runId);
-  return true;
+  return null;
 }
 
 /** What has ended in the meantime is as it was wanted: that is no problem to tell of. */

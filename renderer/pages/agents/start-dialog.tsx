@@ -1,5 +1,6 @@
 /** A new run: a ready task, or one of your own. What it may cost at most stands in the form. */
 import type { AgentTaskInput } from '../../../shared/contract/agents.ts';
+import type { Denial } from '../../../shared/contract/denials.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Presets, usePresets } from './no-run.tsx';
 import { TaskForm } from './task-form.tsx';
@@ -9,20 +10,22 @@ export interface StartDialogProps {
   readonly open: boolean;
   /** null = choose a ready one, or write it. */
   readonly task: AgentTaskInput | null;
+  /** Why the last one was not started. */
+  readonly refusal: Denial | null;
   readonly busy: boolean;
   readonly onStart: (task: AgentTaskInput) => void;
   readonly onClose: () => void;
 }
 
-export function StartDialog({ open, task, busy, onStart, onClose }: StartDialogProps) {
+export function StartDialog({ open, task, refusal, busy, onStart, onClose }: StartDialogProps) {
   return (
     <Dialog open={open} onClose={onClose} title="New agent run" wide>
-      {open ? <Content task={task} busy={busy} onStart={onStart} /> : null}
+      {open ? <Content task={task} refusal={refusal} busy={busy} onStart={onStart} /> : null}
     </Dialog>
   );
 }
 
-function Content({ task, busy, onStart }: Pick<StartDialogProps, 'task' | 'busy' | 'onStart'>) {
+function Content({ task, refusal, busy, onStart }: Omit<StartDialogProps, 'open' | 'onClose'>) {
   const presets = usePresets();
   const [chosen, setChosen] = useState<AgentTaskInput | null>(task);
   const [showForm, setForm] = useState(true);
@@ -45,6 +48,11 @@ function Content({ task, busy, onStart }: Pick<StartDialogProps, 'task' | 'busy'
           </button>
         ))}
       </div>
+      {refusal === null ? null : (
+        <p role="alert" className="flex-none border-b bg-sunk px-6 py-2 wrap-anywhere text-ink">
+          {[refusal.message, refusal.next].filter(Boolean).join(' ')}
+        </p>
+      )}
       <div className="min-h-0 flex-1 overflow-auto">
         {showForm ? (
           <TaskForm
