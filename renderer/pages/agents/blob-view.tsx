@@ -38,7 +38,7 @@ export function BlobView({
     void client.request('agent.blob', { runId: run.id, handle, offset }).then((answer) => {
       if (!current) return;
       if (answer.ok) setPage({ ...answer.value, offset });
-      else setProblem([answer.denial.message, answer.denial.next].filter(Boolean).join(' '));
+      setProblem(answer.ok ? null : [answer.denial.message, answer.denial.next].filter(Boolean).join(' '));
     });
     return () => {
       current = false;
