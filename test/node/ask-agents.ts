@@ -15,7 +15,7 @@ export async function askAgents({ ask, refused }: Asking): Promise<void> {
   if (bigPage === undefined) throw new Error('there is a task with a big page');
   // The tasks for a real model have the first one of the server that has tools.
   expect(presets.filter(({ scripted }) => !scripted).map(({ task }) => task.model)).toEqual(
-    presets.filter(({ scripted }) => !scripted).map(() => 'sim-reader:latest'),
+    presets.filter(({ scripted }) => !scripted).map(() => 'sim-loop:latest'),
   );
   const { tools, problems } = await ask('agent.tools', { task: { ...bigPage.task, tools: ['big-page', 'jobs'] } });
   expect([tools.length > 2, problems]).toEqual([true, []]);
