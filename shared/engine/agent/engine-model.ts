@@ -29,6 +29,7 @@ export function engineModel(engine: Pick<Engine, 'open' | 'cancel'>, task: Agent
         toolCalls: (reply.toolCallsMade ?? []).map((call, index) => ({ id: String(index), ...call })),
         promptTokens: reply.promptEvalCount,
         outputTokens: reply.evalCount,
+        thinkingTokens: record.reasoning?.split?.thinkingTokens ?? 0,
         callId: id,
         failed: null,
       };

@@ -37,6 +37,8 @@ export interface TurnAnswer {
   /** As the server counted; null = not reported, or a script. */
   readonly promptTokens: number | null;
   readonly outputTokens: number | null;
+  /** Of them: what was thought, and is not sent again; counted or estimated. Left out = none. */
+  readonly thinkingTokens?: number;
   /** The stored call behind it. */
   readonly callId: string | null;
   /** Why there is no answer; null = there is one. */

@@ -23,7 +23,7 @@ import { createGuards } from '../guards/guards.ts';
 import { must } from '../must.ts';
 import { delegateTool, readDelegation } from './delegate.ts';
 import { MAY_BE_DONE, NOT_RUN, callsBefore, cutOff } from './interrupted.ts';
-import type { AgentModel } from './model.ts';
+import type { TurnAnswer } from './model.ts';
 import { closingPrompt, systemPrompt, unreadablePrompt } from './prompts.ts';
 import type { AboutRun, AgentRunPorts, AgentState, RestartState, RunningAgents } from './run-ports.ts';
 import { createRunRecord } from './run-record.ts';
@@ -217,7 +217,7 @@ export function startAgentRun(id: AgentRunId, task: AgentTask, ports: AgentRunPo
     return paid.ok ? null : paid.exhaustion;
   }
 
-  async function turn(agent: AgentState, isClosing: boolean): Promise<Awaited<ReturnType<AgentModel['turn']>>> {
+  async function turn(agent: AgentState, isClosing: boolean): Promise<TurnAnswer> {
     const { nodeId } = agent;
     agent.modelTurns += 1;
     agent.largestContextTokens = Math.max(agent.largestContextTokens, agent.contextTokens);
@@ -257,12 +257,11 @@ export function startAgentRun(id: AgentRunId, task: AgentTask, ports: AgentRunPo
     agent.transcript.push({ role: 'assistant', content: answer.text, toolCalls });
     // A server says how much of the context it really read; a script is billed all of it.
     agent.billedTokens += answer.promptTokens ?? shown.contextTokens;
-    const output = answer.outputTokens ?? 0;
-    if (output > 0) {
-      agent.contextTokens += output;
-      agent.contextSum += output;
-      tree.chargeAnyway(nodeId, { calls: 0, tokens: output, nanoDollars: 0 });
-    }
+    const kept = keptTokens(answer, toolCalls);
+    const charged = limits.tokensMean === 'context' ? kept : (answer.outputTokens ?? kept);
+    if (charged > 0) tree.chargeAnyway(nodeId, { calls: 0, tokens: charged, nanoDollars: 0 });
+    agent.contextTokens += kept;
+    agent.contextSum += kept;
     record.turn({
       ...shown,
       callId: answer.callId,
@@ -271,6 +270,13 @@ export function startAgentRun(id: AgentRunId, task: AgentTask, ports: AgentRunPo
       endedMs: now(),
     });
     return { ...answer, toolCalls };
+  }
+
+  /** What of a reply is sent again: its text and calls, not its thinking. Estimated where the server did not count. */
+  function keptTokens({ text, outputTokens, thinkingTokens = 0 }: TurnAnswer, toolCalls: readonly ToolAsk[]): number {
+    if (outputTokens !== null) return Math.max(0, outputTokens - thinkingTokens);
+    const texts = `${text}${toolCalls.map(({ name, argumentsText }) => `${name}${argumentsText}`).join('')}`;
+    return texts === '' ? 0 : ports.tokensOf(texts, textOf(texts).bytes);
   }
 
   /** After a stop: one turn for a summary of what was done, paid from what was kept back for it. */
