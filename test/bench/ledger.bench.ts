@@ -136,12 +136,12 @@ function rawPairs(file: string): { run(pairs: number): number; close(): void } {
   for (let id = 1; id <= USERS + 1; id += 1)
     account.run(id, benchAsk(id).lines[0]?.key.concat(String(id)), `user-${id}`);
   const reserve = database.prepare(`INSERT INTO ledger_journal (seq, at_ms, operation, book, reservation_id, key, owner,
-    tenant, user, model, lines, input_tokens, output_tokens, reason, expires_at_ms, detail)
-    VALUES (?, ?, 'reserve', 'simulated', ?, ?, ?, 'acme', ?, ?, ?, ?, ?, '', ?, ?)`);
+    tenant, user, model, lines, input_tokens, output_tokens, reason, expires_at_ms, detail, follows, checksum)
+    VALUES (?, ?, 'reserve', 'simulated', ?, ?, ?, 'acme', ?, ?, ?, ?, ?, '', ?, ?, NULL, 3234567890)`);
   const settle =
     database.prepare(`INSERT INTO ledger_journal (seq, at_ms, operation, book, reservation_id, resolves, key,
-    owner, tenant, user, model, lines, input_tokens, output_tokens, nano_dollars, source, reason)
-    VALUES (?, ?, 'settle', 'simulated', ?, ?, ?, ?, 'acme', ?, ?, ?, ?, ?, 0, 'reported', '')`);
+    owner, tenant, user, model, lines, input_tokens, output_tokens, nano_dollars, source, reason, follows, checksum)
+    VALUES (?, ?, 'settle', 'simulated', ?, ?, ?, ?, 'acme', ?, ?, ?, ?, ?, 0, 'reported', '', NULL, 3234567890)`);
   const hold = database.prepare('INSERT INTO ledger_holds VALUES (?, ?)');
   const release = database.prepare('DELETE FROM ledger_holds WHERE seq = ?');
   const balance = database.prepare(`UPDATE ledger_accounts SET ends_at_ms = ?, time_zone = ?, alerts_percent = ?,
