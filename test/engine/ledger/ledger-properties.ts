@@ -17,10 +17,12 @@ export interface StoreUnderTest {
 }
 
 export function ledgerProperties({ name, runs, open }: StoreUnderTest): void {
-  // What happened in all runs: a property that never met a refusal would say little.
-  const happened = new Map<string, number>();
-  const run = async (steps: readonly Step[], overruns: boolean): Promise<void> => {
-    const ledger = new LedgerRun(overruns, (what) => void happened.set(what, (happened.get(what) ?? 0) + 1));
+  const run = async (
+    steps: readonly Step[],
+    overruns: boolean,
+    happens: (what: string) => void = () => undefined,
+  ): Promise<void> => {
+    const ledger = new LedgerRun(overruns, happens);
     await ledger.start(open);
     try {
       for (const step of steps) await ledger.take(step);
@@ -66,15 +68,21 @@ export function ledgerProperties({ name, runs, open }: StoreUnderTest): void {
       );
     });
 
-    test('of all that, everything happened', () => {
+    test('of all that, everything happens in such runs', async () => {
+      // A property that never meets a refusal would say little. The seed stands, so that this is no matter of luck.
+      const happened = new Map<string, number>();
+      const count = (what: string): void => void happened.set(what, (happened.get(what) ?? 0) + 1);
+      const long = fc.array(anyStep, { minLength: 40, maxLength: 60, size: 'max' });
+      const samples = fc.sample(long, { seed: 20_261_114, numRuns: SAMPLES });
+      for (const [index, steps] of samples.entries()) await run(steps, index % 2 === 1, count);
       const ways = ['reserved', 'refused', 'settle', 'forfeit', 'void', 'expire', 'grant', 'alert'];
-      for (const what of [...ways, 'overrun', 'crashed', 'retried', 'retried anew', 'rolling']) {
-        expect([what, happened.get(what) ?? 0]).toEqual([what, expect.toSatisfy((times: number) => times > runs / 10)]);
-      }
+      const all = [...ways, 'overrun', 'crashed', 'retried', 'retried anew', 'rolling'];
+      expect(all.filter((what) => !happened.has(what))).toEqual([]);
     });
   });
 }
 
+const SAMPLES = 24;
 const DAY_MS = 86_400_000;
 const NARROW = kinds.map(() => 20);
 const who: fc.Arbitrary<Who> = fc.record({
