@@ -1,11 +1,9 @@
 /** Journal, balances and reservations as files. What is saved, how many rows and where is told by a notice. */
-import { Download } from 'lucide-react';
-import { Popover } from 'radix-ui';
 import { useState } from 'react';
 import type { ExportOptions } from '../../../shared/contract/experiments.ts';
 import type { Book } from '../../../shared/contract/ledger.ts';
-import { Button } from '../../components/button.tsx';
 import { Choice } from '../../components/field.tsx';
+import { ExportItem, ExportPopover } from '../../exports/export-popover.tsx';
 import { useClient, useEngine } from '../../stores/engine-context.ts';
 import type { EngineClient } from '../../stores/engine-store.ts';
 import { saveOpened } from '../../stores/export-run.ts';
@@ -49,57 +47,33 @@ export function ExportLedger({ book, initial }: { readonly book: Book | null; re
     void exportLedger(client, what, book, format, profile);
   };
   return (
-    <Popover.Root open={open} onOpenChange={setOpen}>
-      <Popover.Trigger asChild>
-        <Button look="flat" icon={Download}>
-          Export
-        </Button>
-      </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          align="end"
-          sideOffset={4}
-          collisionPadding={8}
-          aria-label="Export"
-          className="menu w-[340px] pb-1"
-        >
-          <div className="border-b p-3">
-            <Choice
-              label="What"
-              value={what}
-              options={[
-                { value: 'journal', text: 'Journal: every entry, newest first' },
-                { value: 'balances', text: 'Balances: every account as it stands' },
-                { value: 'reservations', text: 'Reservations: every hold and how it ended' },
-              ]}
-              onValue={setChosen}
-            />
-          </div>
-          <Item
-            text="CSV for programs"
-            note="comma, point, no BOM"
-            onPick={() => save('csv', { profile: 'machine', separator: ',', decimalMark: '.' })}
-          />
-          <Item
-            text="CSV for spreadsheets"
-            note={`${separatorWords[sheet.separator]}, decimal ${sheet.decimalMark === ',' ? 'comma' : 'point'}`}
-            onPick={() => save('csv', { profile: 'spreadsheet', ...sheet })}
-          />
-          <Item text="JSON" note="every field" onPick={() => save('json')} />
-          {book === 'simulated' ? <p className="lab border-t px-3 pt-1">Every row is marked simulated.</p> : null}
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+    <ExportPopover open={open} onOpenChange={setOpen} label="Export" className="pb-1">
+      <div className="border-b p-3">
+        <Choice
+          label="What"
+          value={what}
+          options={[
+            { value: 'journal', text: 'Journal: every entry, newest first' },
+            { value: 'balances', text: 'Balances: every account as it stands' },
+            { value: 'reservations', text: 'Reservations: every hold and how it ended' },
+          ]}
+          onValue={setChosen}
+        />
+      </div>
+      <ExportItem
+        text="CSV for programs"
+        note="comma, point, no BOM"
+        onPick={() => save('csv', { profile: 'machine', separator: ',', decimalMark: '.' })}
+      />
+      <ExportItem
+        text="CSV for spreadsheets"
+        note={`${separatorWords[sheet.separator]}, decimal ${sheet.decimalMark === ',' ? 'comma' : 'point'}`}
+        onPick={() => save('csv', { profile: 'spreadsheet', ...sheet })}
+      />
+      <ExportItem text="JSON" note="every field" onPick={() => save('json')} />
+      {book === 'simulated' ? <p className="lab border-t px-3 pt-1">Every row is marked simulated.</p> : null}
+    </ExportPopover>
   );
 }
 
 const separatorWords = { ',': 'comma', ';': 'semicolon', '\t': 'tab' } as const;
-
-function Item({ text, note, onPick }: { text: string; note: string; onPick: () => void }) {
-  return (
-    <button type="button" className="menu-item w-full min-w-0 hover:bg-pick" onClick={onPick}>
-      <span className="flex-none">{text}</span>
-      <span className="lab min-w-0 flex-1 truncate text-right">{note}</span>
-    </button>
-  );
-}

@@ -2,6 +2,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import type { AgentTask } from '../../contract/agents.ts';
 import { type Result, denied, ok } from '../../contract/denials.ts';
+import { csvOptionsOf, outputClash } from './output-options.ts';
 import type { ExportOptions } from '../../contract/experiments.ts';
 import { agentPresets } from '../agent/presets.ts';
 import { parseTaskYaml } from '../agent/yaml.ts';
@@ -43,18 +44,8 @@ export function readAgentAsk(file: string | undefined, options: AgentCommandOpti
   if (!source.ok) return source;
   const failOn = readFailOn(options.failOn);
   if (!failOn.ok) return failOn;
-  if (options.csv === '-' && options.json === true) {
-    return denied('bad-input', '--csv - and --json both write to stdout.', {
-      field: '--csv',
-      next: 'Give --csv a file, or leave one out.',
-    });
-  }
-  if (options.simulate === true && options.ollama !== undefined) {
-    return denied('bad-input', '--simulate and --ollama name two servers.', {
-      field: '--simulate',
-      next: 'Leave one out.',
-    });
-  }
+  const clash = outputClash(options);
+  if (clash !== null) return clash;
   if (options.model?.trim() === '')
     return denied('bad-input', '--model is empty.', { field: '--model', next: 'Give the name of a model.' });
   const task = {
@@ -67,12 +58,7 @@ export function readAgentAsk(file: string | undefined, options: AgentCommandOpti
     anyModel: task.model === ANY_MODEL,
     csv: options.csv ?? null,
     json: options.json === true,
-    csvOptions: {
-      format: 'csv',
-      profile: options.profile,
-      separator: options.separator === 'tab' ? '\t' : options.separator,
-      decimalMark: options.decimalMark,
-    },
+    csvOptions: csvOptionsOf(options),
     failOn: failOn.value,
   });
 }

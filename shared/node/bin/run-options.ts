@@ -2,6 +2,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { type Result, denied, ok } from '../../contract/denials.ts';
+import { csvOptionsOf, outputClash } from './output-options.ts';
 import type { Experiment, ExportOptions } from '../../contract/experiments.ts';
 import type { ReasoningPresetName } from '../../contract/reasoning.ts';
 import type { PresetName } from '../../engine/context-lab/presets.ts';
@@ -53,18 +54,8 @@ export function readRunAsk(file: string | undefined, options: RunOptions): Resul
   if (!source.ok) return source;
   const failOn = readFailOn(options.failOn);
   if (!failOn.ok) return failOn;
-  if (options.csv === '-' && options.json === true) {
-    return denied('bad-input', '--csv - and --json both write to stdout.', {
-      field: '--csv',
-      next: 'Give --csv a file, or leave one out.',
-    });
-  }
-  if (options.simulate === true && options.ollama !== undefined) {
-    return denied('bad-input', '--simulate and --ollama name two servers.', {
-      field: '--simulate',
-      next: 'Leave one out.',
-    });
-  }
+  const clash = outputClash(options);
+  if (clash !== null) return clash;
   if (options.log?.trim() === '')
     return denied('bad-input', '--log is empty.', { field: '--log', next: 'Give a file, journal, or off.' });
   if (options.model.some((model) => model.trim() === ''))
@@ -75,12 +66,7 @@ export function readRunAsk(file: string | undefined, options: RunOptions): Resul
     seed: options.seed ?? null,
     csv: options.csv ?? null,
     json: options.json === true,
-    csvOptions: {
-      format: 'csv',
-      profile: options.profile,
-      separator: options.separator === 'tab' ? '\t' : options.separator,
-      decimalMark: options.decimalMark,
-    },
+    csvOptions: csvOptionsOf(options),
     failOn: failOn.value,
     wantsLog: options.log !== undefined && options.log !== 'off',
   });
