@@ -352,6 +352,9 @@ export const agentRunSchema = z.strictObject({
     agents: z.int().nonnegative(),
     modelTurns: z.int().nonnegative(),
     billedInputTokens: amountSchema,
+    /** Turns whose prompt nobody counted: billed as estimated. Left out = none is known. */
+    turnsUncounted: z.int().nonnegative().optional(),
+    /** By the script's own rule; estimated for a server's model. */
     contextTokens: amountSchema,
     largestContextTokens: amountSchema,
     toolNanoDollars: amountSchema,

@@ -8,6 +8,7 @@ import { Facts } from '../../components/detail-pane.tsx';
 import { count } from '../../format/numbers.ts';
 import { withSigns } from '../../format/signs.ts';
 import { Pane, PaneHead } from './pane.tsx';
+import { billedSource, contextSource } from './run-figures.ts';
 import { exhaustionText, inSeconds, nodeWords, wholeMoney } from './words.ts';
 
 export interface NodePaneProps {
@@ -60,9 +61,9 @@ export function NodePane({ run, node, onStop, onClose, onMove }: NodePaneProps) 
           ['model turns', count(node.modelTurns)],
           [
             'context',
-            `${count(node.used.contextTokens)} tokens came in, the largest was ${count(node.largestContextTokens)}`,
+            `${count(node.used.contextTokens)} tokens came in, the largest was ${count(node.largestContextTokens)}${contextSource(run)}`,
           ],
-          ['billed', `${count(node.used.billedTokens)} tokens: every turn reads its whole context`],
+          ['billed', `${count(node.used.billedTokens)} tokens${billedSource(run)}: every turn reads its whole context`],
           ['limit on', limits.tokensMean === 'context' ? 'context tokens' : 'billed tokens'],
           ['began', inSeconds(node.startedMs)],
           ['ended', node.endedMs === null ? 'not yet' : inSeconds(node.endedMs)],

@@ -41,8 +41,9 @@ function lineOf(run: AgentRun, root: AgentNode | null): string {
   const tokens = isBilled(root)
     ? `${count(totals.billedInputTokens)} billed tokens`
     : `${count(totals.contextTokens)} context tokens`;
+  const source = isBilled(root) ? billedSource(run) : contextSource(run);
   return [
-    `${tokens}${of(limits?.tokens, count)}`,
+    `${tokens}${of(limits?.tokens, count)}${source}`,
     `${money(totals.toolNanoDollars)}${of(limits?.nanoDollars, limitMoney)}`,
     `${inSeconds(spentMs)}${of(limits?.wallClockMs, inSeconds)}`,
     ...(left === null ? [] : [`${counted(left, 'call')} ${run.state === 'running' ? 'free' : 'unspent'}`]),
@@ -51,10 +52,21 @@ function lineOf(run: AgentRun, root: AgentNode | null): string {
 }
 
 /** The figure that the limit does not mean. */
-function otherTokens({ totals }: AgentRun, root: AgentNode | null): string {
+function otherTokens(run: AgentRun, root: AgentNode | null): string {
+  const { totals } = run;
   return isBilled(root)
-    ? `${count(totals.contextTokens)} context tokens`
-    : `${count(totals.billedInputTokens)} billed tokens`;
+    ? `${count(totals.contextTokens)} context tokens${contextSource(run)}`
+    : `${count(totals.billedInputTokens)} billed tokens${billedSource(run)}`;
+}
+
+/** A script counts by its own rule; what comes into the context of a server's model is estimated here. */
+export const contextSource = ({ scripted }: Pick<AgentRun, 'scripted'>): string => (scripted ? '' : ', estimated');
+
+/** A server counts its prompts; those of turns that it did not count are estimated. */
+export function billedSource({ scripted, totals }: Pick<AgentRun, 'scripted' | 'totals'>): string {
+  const uncounted = totals.turnsUncounted ?? 0;
+  if (scripted || uncounted === 0) return '';
+  return uncounted >= totals.modelTurns ? ', estimated' : ', partly estimated';
 }
 
 const isBilled = (root: AgentNode | null): boolean => root?.limits.tokensMean === 'billed';

@@ -99,6 +99,8 @@ export interface AgentFigures {
   billedTokens: number;
   largestContextTokens: number;
   modelTurns: number;
+  /** Of them: those whose prompt was not counted. */
+  turnsUncounted: number;
   calls: number;
   nanoDollars: number;
   contextSum: number;

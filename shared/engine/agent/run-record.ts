@@ -158,6 +158,7 @@ export function createRunRecord(ask: {
         agents: all.length,
         modelTurns: sum((agent) => agent.modelTurns),
         billedInputTokens: sum((agent) => agent.billedTokens),
+        turnsUncounted: sum((agent) => agent.turnsUncounted),
         contextTokens,
         largestContextTokens: all.reduce((most, agent) => Math.max(most, agent.largestContextTokens), 0),
         toolNanoDollars: counted.toolNanoDollars,

@@ -109,6 +109,7 @@ export function startAgentRun(id: AgentRunId, task: AgentTask, ports: AgentRunPo
       billedTokens: 0,
       largestContextTokens: 0,
       modelTurns: 0,
+      turnsUncounted: 0,
       calls: 0,
       nanoDollars: 0,
       contextSum: 0,
@@ -257,6 +258,7 @@ export function startAgentRun(id: AgentRunId, task: AgentTask, ports: AgentRunPo
     agent.transcript.push({ role: 'assistant', content: answer.text, toolCalls });
     // A server says how much of the context it really read; a script is billed all of it.
     agent.billedTokens += answer.promptTokens ?? shown.contextTokens;
+    if (answer.promptTokens === null) agent.turnsUncounted += 1;
     const kept = keptTokens(answer, toolCalls);
     const charged = limits.tokensMean === 'context' ? kept : (answer.outputTokens ?? kept);
     if (charged > 0) tree.chargeAnyway(nodeId, { calls: 0, tokens: charged, nanoDollars: 0 });

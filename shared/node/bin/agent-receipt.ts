@@ -25,8 +25,8 @@ export function receiptText(view: AgentRunView): string {
     ],
     ['peak fan-out', `${grouped(totals.peakFanOut)} calls in one step`],
     ['output', `${grouped(totals.outputBytes)} bytes from tools`],
-    ['context tokens', tokensText(totals.contextTokens, root, 'context')],
-    ['billed tokens', tokensText(totals.billedInputTokens, root, 'billed')],
+    ['context tokens', `${tokensText(totals.contextTokens, root, 'context')}${run.scripted ? '' : ', estimated'}`],
+    ['billed tokens', `${tokensText(totals.billedInputTokens, root, 'billed')}${uncountedText(run)}`],
     ['largest context', `${grouped(totals.largestContextTokens)} tokens, ${counted(totals.modelTurns, 'model turn')}`],
     ['cost of tools', costText(totals.toolNanoDollars, root)],
     ['retries', grouped(totals.retries)],
@@ -76,6 +76,12 @@ function perTool(callsByTool: Readonly<Record<string, number>>): string {
 function tokensText(tokens: number, root: AgentNode | undefined, mean: 'context' | 'billed'): string {
   if (root === undefined || root.limits.tokensMean !== mean) return grouped(tokens);
   return `${grouped(tokens)} of ${root.limits.tokens === null ? 'no limit' : grouped(root.limits.tokens)} (what the limit means)`;
+}
+
+/** Prompts that the server did not count are billed as estimated. */
+function uncountedText({ scripted, totals }: AgentRunView['run']): string {
+  const uncounted = totals.turnsUncounted ?? 0;
+  return scripted || uncounted === 0 ? '' : `, ${grouped(uncounted)} of ${grouped(totals.modelTurns)} turns estimated`;
 }
 
 function costText(nano: number, root: AgentNode | undefined): string {

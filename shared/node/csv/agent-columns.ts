@@ -18,6 +18,8 @@ const serverColumns = [
   { name: 'model_digest', type: 'text' },
   { name: 'ollama_version', type: 'text' },
   { name: 'options_hash', type: 'text' },
+  // counted: by the script's own rule; estimated: by Spillway, for a server's model.
+  { name: 'context_tokens_source', type: 'text' },
 ] as const satisfies readonly Column[];
 
 export const agentCallColumns = [
@@ -98,6 +100,7 @@ const runPart = ({ run }: AgentRunView): RunPart => ({
   model_digest: run.modelDigest ?? null,
   ollama_version: run.ollamaVersion ?? null,
   options_hash: taskHash(run.task),
+  context_tokens_source: run.scripted ? 'counted' : 'estimated',
 });
 
 export function agentCallRow(view: AgentRunView, call: GatewayCall): RowOf<(typeof agentCallColumns)[number]> {

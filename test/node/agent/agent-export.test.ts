@@ -71,7 +71,7 @@ test('columns are only ever added at the end', () => {
     columns.map(({ name }) => name).join(','),
   );
   const run = 'run_id,task,model,simulated,scripted,governed,seed';
-  const server = 'model_digest,ollama_version,options_hash';
+  const server = 'model_digest,ollama_version,options_hash,context_tokens_source';
   expect(heads).toEqual([
     `${run},agent,step,index,call_id,tool,arguments,outcome,code,dimension,attempts,output_bytes,shown_bytes,handle,context_tokens,nano_dollars,new_shingles,fingerprint,state_hash,started_ms,ended_ms,child,${server}`,
     `${run},agent,parent,depth,state,reason,calls_used,calls_carved,calls_limit,context_tokens,billed_tokens,tokens_limit,tokens_mean,nano_dollars_used,nano_dollars_limit,fan_out_peak,output_bytes_peak,descendants,model_turns,largest_context_tokens,started_ms,ended_ms,${server}`,

@@ -232,6 +232,19 @@ describe('figures', () => {
     expect(figuresOf(farm.run, farm.nodes, 12).rest).toBe('of 60.');
   });
 
+  test("a server's model: what is estimated says so, and a count of the server stands for itself", () => {
+    const counted = { ...farm.run, scripted: false, totals: { ...farm.run.totals, turnsUncounted: 0 } };
+    expect(figuresOf(counted, farm.nodes, null)).toMatchObject({
+      line: expect.stringMatching(/context tokens of 400,000, estimated ·/),
+      other: expect.stringMatching(/billed tokens$/),
+    });
+    const partly = { ...counted, totals: { ...counted.totals, turnsUncounted: 1 } };
+    expect(figuresOf(partly, farm.nodes, null).other).toMatch(/billed tokens, partly estimated$/);
+    const none = { ...counted, totals: { ...counted.totals, turnsUncounted: counted.totals.modelTurns } };
+    expect(figuresOf(none, farm.nodes, null).other).toMatch(/billed tokens, estimated$/);
+    expect(figuresOf(farm.run, farm.nodes, null).line).not.toContain('estimated');
+  });
+
   test('a call that came again is counted for each agent, with how often it gave the same', () => {
     const call = { ...(farm.calls[0] as GatewayCall), fingerprint: 'f', stateHash: 's' };
     const calls = [
