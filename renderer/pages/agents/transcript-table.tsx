@@ -101,7 +101,7 @@ function columnsOf(
     {
       id: 'tokens',
       header: 'tokens',
-      help: 'What came into the context with it.',
+      help: 'What came into the context with it: by the rule of a script, estimated for a model of the server.',
       width: '72px',
       numeric: true,
       text: (row) => (row.kind === 'call' && row.call.endedMs !== null ? count(row.call.tokens) : ''),
